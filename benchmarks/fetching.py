@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import markdown_table
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.fetching.refusals import FetchRefused
 from tests.apps.clustering.fake_host import canary
@@ -196,7 +196,7 @@ def page_at(path: str, host: str, port: int) -> bytes:
 def n_reached(allowed: tuple[str, ...]) -> int:
     """Ask for every spelling of the canary's address and return how often it was reached."""
     with canary("127.0.0.1", "127.0.0.2", "::1") as bird:
-        with Fetcher("Vertex/benchmark", Guard(networks(allowed))) as fetcher:
+        with Fetcher(Client("Vertex/benchmark", Guard(networks(allowed)))) as fetcher:
             for spelling in SPELLINGS:
                 try:
                     fetcher.fetch(spelling.format(bird.port), seconds=5)

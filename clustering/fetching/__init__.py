@@ -1,12 +1,13 @@
 """All that is fetched, and posted to addresses that people gave: guarded, bounded, polite.
 
-Start at `client`, whose `Fetcher` makes every request; `browser` has the one that runs a page's
-scripts.
+Start at `client`, whose `Client` makes every request, and whose `Fetcher` waits for it; `browser` has
+the one that runs a page's scripts.
 
 client       one request with its redirects
+loop         the asyncio loop of this process, on which all of them are made
 guard        which addresses may be connected to
-connections  the network under the HTTP library
-deadlines    the time that a request may take
+connections  one HTTP/1.1 connection over a socket of the guard
+deadlines    the time that a browser may take
 decoding     compressed bodies, within a bound
 robots       robots.txt
 politeness   pauses that a host asks for, and after failures

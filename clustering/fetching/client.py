@@ -1,17 +1,21 @@
-"""Fetch one URL: guarded, bounded in time and size, checking each step of a redirect."""
+"""Fetch one URL: guarded, bounded in time and size, checking each step of a redirect.
+
+`Client` works on the loop of `loop`; `Fetcher` is the same for those who wait in a thread.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import sleep
 from types import TracebackType
 from typing import Final, Self
 
-import httpcore
+import h11
 from django.conf import settings
 from tenacity import (
     Retrying,
@@ -22,11 +26,17 @@ from tenacity import (
 )
 
 from clustering.dom.addresses import Address, BadAddress, join_url, normalise_url
-from clustering.fetching import deadlines
-from clustering.fetching.connections import MAX_SILENCE, Network, trusted_certificates
-from clustering.fetching.deadlines import Deadline
+from clustering.fetching.connections import (
+    MAX_SILENCE,
+    AnswerBroken,
+    Connection,
+    open_connection,
+    trusted_certificates,
+)
+from clustering.fetching.deadlines import DeadlinePassed
 from clustering.fetching.decoding import ACCEPTED, BodyTooLarge, decode, encodings
 from clustering.fetching.guard import Guard, read_url
+from clustering.fetching.loop import network_loop, wait_for
 from clustering.fetching.refusals import FetchRefused
 
 MAX_BYTES: Final = 10 * 1024 * 1024
@@ -45,13 +55,6 @@ class RedirectRefused(FetchRefused):
     """The answer leads on too often, in a circle, or to where nothing may be fetched."""
 
     code = "redirect"
-
-
-class AnswerBroken(FetchRefused):
-    """What came back is not HTTP, or the connection broke in the middle of it."""
-
-    code = "broken_answer"
-    is_transient = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +101,154 @@ def _takes_all(_status: int, _content_type: str) -> bool:
     return True
 
 
-@dataclass(slots=True)
-class Fetcher:
-    """Connections to any hosts, kept open between requests, without cookies and credentials."""
+@dataclass(slots=True, eq=False)
+class Client:
+    """Connections to any hosts, kept open between requests, without cookies and credentials.
+
+    All but its making happens on the loop.
+    """
 
     user_agent: str
     guard: Guard = field(default_factory=Guard)
-    stop: threading.Event | None = None  # set it to end all requests at once
     certificates: ssl.SSLContext | None = None
     silence: float = MAX_SILENCE
-    _pool: httpcore.ConnectionPool = field(init=False)
+    idle: dict[str, list[IdleConnection]] = field(default_factory=dict)  # by origin
 
-    def __post_init__(self) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=self.certificates or trusted_certificates(),
-            max_connections=None,
-            keepalive_expiry=IDLE_SECONDS,
-            network_backend=Network(self.guard),
+    async def fetch(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        max_redirects: int = MAX_REDIRECTS,
+        max_bytes: int = MAX_BYTES,
+        is_cut: bool = False,
+        seconds: float = PAGE_SECONDS,
+        takes: Callable[[int, str], bool] = _takes_all,
+    ) -> Fetched:
+        """Return the answer of a URL, or raise what is a FetchRefused.
+
+        With `max_redirects=0` a redirect is an answer like any other. A body longer than
+        `max_bytes` raises BodyTooLarge, unless `is_cut`. `takes(status, content_type)` decides whether
+        the body is read at all.
+        """
+        request = _Request(
+            method=method,
+            headers=dict(headers or {}),
+            content=content,
+            max_redirects=max_redirects,
+            max_bytes=max_bytes,
+            is_cut=is_cut,
+            takes=takes,
         )
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._follow(url, request)
+        except TimeoutError:
+            raise DeadlinePassed(seconds) from None
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        for connections in self.idle.values():
+            for waiting in connections:
+                waiting.close()
+        self.idle.clear()
+
+    async def _follow(self, url: str, request: _Request) -> Fetched:
+        seen: list[str] = []
+        target = read_url(url)
+        while True:
+            seen.append(str(target))
+            answer = await self._fetch_once(target, request, seen)
+            may_follow = request.max_redirects > 0 and request.method in {"GET", "HEAD"}
+            if not may_follow or not answer.location:
+                return answer
+            origin = target.origin
+            target = _next_target(answer, seen, request.max_redirects)
+            if target.origin != origin:
+                request = request.without_headers()
+
+    async def _fetch_once(self, target: Address, request: _Request, seen: list[str]) -> Fetched:
+        connection = self._take_idle(target.origin) or await self._open(target)
+        is_idle = False
+        try:
+            head = await connection.ask(
+                request.method, target.target, self._headers(target, request), request.content
+            )
+            answer = await _read(connection, head, target, request, seen)
+            is_idle = connection.become_idle()
+        except AnswerBroken as error:
+            raise AnswerBroken(f"{target.origin}: {error}") from None
+        finally:
+            if is_idle:
+                self._put_idle(target.origin, connection)
+            else:
+                connection.close()
+        return answer
+
+    async def _open(self, target: Address) -> Connection:
+        is_encrypted = target.scheme == "https"
+        return await open_connection(
+            self.guard,
+            target.host,
+            target.port,
+            certificates=self.certificates or trusted_certificates() if is_encrypted else None,
+            silence=self.silence,
+        )
+
+    def _take_idle(self, origin: str) -> Connection | None:
+        connections = self.idle.get(origin, [])
+        while connections:
+            waiting = connections.pop()
+            waiting.expiry.cancel()
+            if waiting.connection.is_usable:
+                return waiting.connection
+            waiting.connection.close()
+        return None
+
+    def _put_idle(self, origin: str, connection: Connection) -> None:
+        expiry = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._expire, origin)
+        self.idle.setdefault(origin, []).append(IdleConnection(connection, expiry))
+
+    def _expire(self, origin: str) -> None:
+        """Close the connection that has waited longest."""
+        connections = self.idle.get(origin, [])
+        if connections:
+            connections.pop(0).close()
+        if not connections:
+            self.idle.pop(origin, None)
+
+    def _headers(self, target: Address, request: _Request) -> list[tuple[str, str]]:
+        headers = {
+            "Host": target.netloc,
+            "User-Agent": self.user_agent,
+            "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+            "Accept-Encoding": ACCEPTED,
+        }
+        if request.content:
+            headers["Content-Length"] = str(len(request.content))
+        return list({**headers, **request.headers}.items())
+
+
+@dataclass(frozen=True, slots=True)
+class IdleConnection:
+    """A connection that waits for its next request, and the call that will close it."""
+
+    connection: Connection
+    expiry: asyncio.TimerHandle
+
+    def close(self) -> None:
+        self.expiry.cancel()
+        self.connection.close()
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """A client for a thread that waits for each answer."""
+
+    client: Client
+    stop: threading.Event | None = None  # set it to end all requests at once
 
     def __enter__(self) -> Self:
         return self
@@ -130,7 +263,7 @@ class Fetcher:
 
     def close(self) -> None:
         """Close all connections."""
-        self._pool.close()
+        network_loop().call_soon_threadsafe(self.client.close)
 
     def fetch(
         self,
@@ -146,12 +279,22 @@ class Fetcher:
         tries: int = 1,
         takes: Callable[[int, str], bool] = _takes_all,
     ) -> Fetched:
-        """Return the answer of a URL, or raise what is a FetchRefused.
+        """Return what `Client.fetch` returns, or raise what it raises; try trouble again."""
 
-        With `max_redirects=0` a redirect is an answer like any other. A body longer than
-        `max_bytes` raises BodyTooLarge, unless `is_cut`. `takes(status, content_type)` decides whether
-        the body is read at all.
-        """
+        def fetch_once() -> Fetched:
+            work = self.client.fetch(
+                url,
+                method=method,
+                headers=headers,
+                content=content,
+                max_redirects=max_redirects,
+                max_bytes=max_bytes,
+                is_cut=is_cut,
+                seconds=seconds,
+                takes=takes,
+            )
+            return wait_for(work, self.stop)
+
         retrying = Retrying(
             stop=stop_after_attempt(tries),
             wait=wait_exponential(multiplier=0.5, max=10),
@@ -159,16 +302,7 @@ class Fetcher:
             retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
             sleep=self._pause,
         )
-        request = _Request(
-            method=method,
-            headers=dict(headers or {}),
-            content=content,
-            max_redirects=max_redirects,
-            max_bytes=max_bytes,
-            is_cut=is_cut,
-            takes=takes,
-        )
-        answer: Fetched = retrying(self._follow, url, request, seconds)
+        answer: Fetched = retrying(fetch_once)
         return answer
 
     def _pause(self, seconds: float) -> None:
@@ -177,56 +311,15 @@ class Fetcher:
         else:
             self.stop.wait(seconds)
 
-    def _follow(self, url: str, request: _Request, seconds: float) -> Fetched:
-        deadline = Deadline(seconds, self.stop)
-        seen: list[str] = []
-        target = read_url(url)
-        with deadlines.within(deadline):
-            while True:
-                seen.append(str(target))
-                answer = self._fetch_once(target, request, seen)
-                may_follow = request.max_redirects > 0 and request.method in {"GET", "HEAD"}
-                if not may_follow or not answer.location:
-                    return answer
-                origin = target.origin
-                target = _next_target(answer, seen, request.max_redirects)
-                if target.origin != origin:
-                    request = request.without_headers()
 
-    def _fetch_once(self, target: Address, request: _Request, seen: list[str]) -> Fetched:
-        sent = httpcore.Request(
-            request.method,
-            httpcore.URL(
-                scheme=target.scheme, host=target.host, port=target.port, target=target.target
-            ),
-            headers=self._headers(target, request),
-            content=request.content or None,
-            extensions={"timeout": {"read": self.silence, "write": self.silence}},
-        )
-        try:
-            response = self._pool.handle_request(sent)
-            try:
-                return _read(response, target, request, seen)
-            finally:
-                response.close()
-        except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException) as error:
-            raise AnswerBroken(f"{target.origin}: {error or type(error).__name__}") from None
-
-    def _headers(self, target: Address, request: _Request) -> list[tuple[str, str]]:
-        headers = {
-            "Host": target.netloc,
-            "User-Agent": self.user_agent,
-            "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
-            "Accept-Encoding": ACCEPTED,
-        }
-        if request.content:
-            headers["Content-Length"] = str(len(request.content))
-        return list({**headers, **request.headers}.items())
+def open_client() -> Client:
+    """Return a client with this installation's name and allowed networks."""
+    return Client(settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)))
 
 
 def open_fetcher(stop: threading.Event | None = None) -> Fetcher:
     """Return a fetcher with this installation's name and allowed networks."""
-    return Fetcher(settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)), stop)
+    return Fetcher(open_client(), stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,18 +350,24 @@ def _next_target(answer: Fetched, seen: list[str], max_redirects: int) -> Addres
     return target
 
 
-def _read(
-    response: httpcore.Response, target: Address, request: _Request, seen: list[str]
+async def _read(
+    connection: Connection,
+    response: h11.Response,
+    target: Address,
+    request: _Request,
+    seen: list[str],
 ) -> Fetched:
-    headers = _kept(response.headers)
+    raw_headers = list(response.headers)
+    headers = _kept(raw_headers)
     body = b""
-    is_redirect = response.status in REDIRECTS and "location" in headers
-    if not is_redirect and request.takes(response.status, headers.get("content-type", "")):
-        body = _body(response, request)
+    status = response.status_code
+    is_redirect = status in REDIRECTS and "location" in headers
+    if not is_redirect and request.takes(status, headers.get("content-type", "")):
+        body = await _body(connection, raw_headers, request)
     return Fetched(
         url=seen[0],
         final_url=str(target),
-        status=response.status,
+        status=status,
         headers=headers,
         body=body,
         fetched_at=datetime.now(UTC),
@@ -276,22 +375,29 @@ def _read(
     )
 
 
-def _body(response: httpcore.Response, request: _Request) -> bytes:
-    encoding = ",".join(_all_of(response.headers, b"content-encoding"))
-    encodings(encoding)  # an unknown one is refused before a byte is read
-    length = next(iter(_all_of(response.headers, b"content-length")), "")
+async def _body(
+    connection: Connection, headers: list[tuple[bytes, bytes]], request: _Request
+) -> bytes:
+    encoding = ",".join(_all_of(headers, b"content-encoding"))
+    layers = encodings(encoding)  # an unknown one is refused before a byte is read
+    length = next(iter(_all_of(headers, b"content-length")), "")
     if not request.is_cut and length.isdigit() and int(length[:20]) > request.max_bytes:
         raise BodyTooLarge(request.max_bytes)
-    return decode(
-        _checked(response.iter_stream()), encoding, request.max_bytes, is_cut=request.is_cut
+    pieces: list[bytes] = []
+    n_bytes = 0
+    async for piece in connection.body():
+        pieces.append(piece)
+        n_bytes += len(piece)
+        if n_bytes > request.max_bytes:
+            if not request.is_cut:
+                raise BodyTooLarge(request.max_bytes)
+            break
+    if not layers:
+        return b"".join(pieces)[: request.max_bytes]
+    # What was compressed may take long to undo: not on the loop, where all others wait for it.
+    return await asyncio.to_thread(
+        decode, pieces, encoding, request.max_bytes, is_cut=request.is_cut
     )
-
-
-def _checked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Check the deadline between chunks, for a host that sends without a pause."""
-    for chunk in chunks:
-        deadlines.current().remaining()
-        yield chunk
 
 
 def _kept(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -1,18 +1,13 @@
-"""The time that a request may take in all, however slowly its answer drips."""
+"""The time that a browser and its proxy may take in all, however slowly an answer drips."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Final
 
+from clustering.fetching.loop import POLL_SECONDS
 from clustering.fetching.refusals import FetchRefused, FetchStopped
-
-POLL_SECONDS: Final = 0.25  # between two checks whether the work was called off
 
 
 class DeadlinePassed(FetchRefused):
@@ -20,6 +15,9 @@ class DeadlinePassed(FetchRefused):
 
     code = "deadline"
     is_transient = True
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the answer was not complete after {seconds:g} seconds")
 
 
 @dataclass(slots=True)
@@ -39,7 +37,7 @@ class Deadline:
             raise FetchStopped("the work was called off")
         left = self.ends_at - monotonic()
         if left <= 0:
-            raise DeadlinePassed(f"the answer was not complete after {self.seconds:g} seconds")
+            raise DeadlinePassed(self.seconds)
         return left
 
     def share(self, seconds: float) -> float:
@@ -49,24 +47,3 @@ class Deadline:
     def slice(self) -> float:
         """Return how long to wait before the next check whether to go on."""
         return min(POLL_SECONDS, self.remaining())
-
-
-_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
-
-
-@contextmanager
-def within(deadline: Deadline) -> Iterator[None]:
-    """Apply a deadline to all that this thread reads and writes meanwhile."""
-    token = _current.set(deadline)
-    try:
-        yield
-    finally:
-        _current.reset(token)
-
-
-def current() -> Deadline:
-    """Return the deadline of this thread's request. Raises RuntimeError without one."""
-    deadline = _current.get()
-    if deadline is None:
-        raise RuntimeError("connections are used within a deadline only")
-    return deadline

@@ -6,17 +6,18 @@ a checked answer: what a second look-up would return does not matter.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from time import monotonic
+from functools import partial
 from typing import Final, TypeAlias
 
 from clustering.dom.addresses import Address, BadAddress, parse_url
-from clustering.fetching.deadlines import Deadline
 from clustering.fetching.refusals import FetchRefused
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -143,20 +144,23 @@ class Guard:
     allowed_networks: tuple[Network, ...] = ()
     resolve: Callable[[str, int], list[str]] = field(default=resolve_name)
 
-    def connect(self, host: str, port: int, deadline: Deadline) -> socket.socket:
-        """Resolve a host, check every answer, connect to the first that accepts."""
-        addresses = self.checked_addresses(host, port, deadline)
+    async def connect(self, host: str, port: int) -> socket.socket:
+        """Resolve a host, check every answer, connect to the first that accepts.
+
+        This is the only way out: to a host itself, to a proxy, and for a browser.
+        """
+        addresses = await self.checked_addresses(host, port)
         problem = ""
         for address in addresses[:MAX_ADDRESSES_TRIED]:
             try:
-                return _connect(address, port, deadline)
+                return await _connect(address, port)
             except OSError as error:
-                problem = problem or (error.strerror or str(error) or "timed out")
+                problem = problem or (os.strerror(error.errno) if error.errno else "timed out")
         raise ConnectFailed(f"{host}:{port} does not take connections: {problem}")
 
-    def checked_addresses(self, host: str, port: int, deadline: Deadline) -> list[IpAddress]:
+    async def checked_addresses(self, host: str, port: int) -> list[IpAddress]:
         """Return a host's addresses, or raise if a single one of them is refused."""
-        answers = [host] if _read_address(host) else self._look_up(host, port, deadline)
+        answers = [host] if _read_address(host) else await self._look_up(host, port)
         addresses = [parse_address(answer, host) for answer in answers]
         for address in addresses:
             self.check(address, port, host)
@@ -175,28 +179,20 @@ class Guard:
                 "VERTEX_ALLOWED_NETWORKS can allow its network"
             )
 
-    def _look_up(self, host: str, port: int, deadline: Deadline) -> list[str]:
+    async def _look_up(self, host: str, port: int) -> list[str]:
         """Resolve in a thread of its own: the system's resolver knows no deadline."""
-        answers: list[list[str]] = []
-        errors: list[Exception] = []
-
-        def look_up() -> None:
-            try:
-                answers.append(self.resolve(host, port))
-            except (OSError, UnicodeError) as error:
-                errors.append(error)
-
-        _wait_for(look_up, deadline)
-        if errors:
-            error = errors[0]
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                answers = await _in_own_thread(partial(self.resolve, host, port))
+        except TimeoutError:
+            raise NameNotAnswered(f"{host}: no name server answered in time") from None
+        except (OSError, UnicodeError) as error:
             is_transient = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
             refusal = NameNotAnswered if is_transient else NameNotFound
-            raise refusal(f"{host} has no address: {_why(error)}")
+            raise refusal(f"{host} has no address: {_why(error)}") from None
         if not answers:
-            raise NameNotAnswered(f"{host}: no name server answered in time")
-        if not answers[0]:
             raise NameNotFound(f"{host} has no address")
-        return answers[0]
+        return answers
 
 
 def parse_address(text: str, host: str) -> IpAddress:
@@ -241,23 +237,43 @@ def networks(words: Iterable[str]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(word) for word in words)
 
 
-def _connect(address: IpAddress, port: int, deadline: Deadline) -> socket.socket:
+async def _connect(address: IpAddress, port: int) -> socket.socket:
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with ExitStack() as unless_connected:
         connection = unless_connected.enter_context(socket.socket(family, socket.SOCK_STREAM))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.settimeout(deadline.share(CONNECT_SECONDS))
-        connection.connect((str(address), port))
+        connection.setblocking(False)
+        async with asyncio.timeout(CONNECT_SECONDS):
+            await asyncio.get_running_loop().sock_connect(connection, (str(address), port))
         unless_connected.pop_all()
         return connection
 
 
-def _wait_for(work: Callable[[], None], deadline: Deadline) -> None:
-    thread = threading.Thread(target=work, name="look-up", daemon=True)
-    thread.start()
-    ends_at = monotonic() + CONNECT_SECONDS
-    while thread.is_alive() and monotonic() < ends_at:
-        thread.join(deadline.slice())
+async def _in_own_thread(work: Callable[[], list[str]]) -> list[str]:
+    """Return what a thread of its own finds; one that never ends is not waited for."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[str]] = loop.create_future()
+
+    def settle(result: list[str], error: Exception | None) -> None:
+        if answer.done():
+            return
+        if error is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(error)
+
+    def do_work() -> None:
+        result: list[str] = []
+        error: Exception | None = None
+        try:
+            result = work()
+        except (OSError, UnicodeError) as raised:
+            error = raised
+        with suppress(RuntimeError):  # the loop may have ended meanwhile
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=do_work, name="look-up", daemon=True).start()
+    return await answer
 
 
 def _why(error: Exception) -> str:

@@ -7,7 +7,8 @@ from typing import Final
 
 from protego import Protego
 
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
+from clustering.fetching.loop import wait_for
 from clustering.fetching.refusals import FetchRefused
 
 MAX_ROBOTS_BYTES: Final = 500 * 1024  # more is not read, as RFC 9309 says
@@ -63,12 +64,12 @@ class Robots:
         return max(float(delay), rate.seconds / rate.requests if rate else 0.0)
 
 
-def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
+async def read_robots(client: Client, origin: str) -> RobotsFile:
     """Fetch an origin's robots.txt; a file that does not exist allows everything.
 
-    Raises RobotsUnavailable where the host is in trouble, and what the fetcher raises.
+    Raises RobotsUnavailable where the host is in trouble, and what the client raises.
     """
-    answer = fetcher.fetch(f"{origin}/robots.txt", max_bytes=MAX_ROBOTS_BYTES, is_cut=True)
+    answer = await client.fetch(f"{origin}/robots.txt", max_bytes=MAX_ROBOTS_BYTES, is_cut=True)
     if answer.status >= SERVER_ERROR or answer.status == TOO_MANY_REQUESTS:
         reason = f"{origin}/robots.txt answers {answer.status}: nothing is fetched for now"
         raise RobotsUnavailable(reason, answer.headers.get("retry-after", ""))
@@ -76,6 +77,11 @@ def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
         return RobotsFile(answer.status, "")
     text = answer.body.decode("utf-8-sig", errors="replace")
     return RobotsFile(answer.status, text.replace("\x00", ""))
+
+
+def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
+    """Fetch an origin's robots.txt from a thread that waits for it; see `read_robots`."""
+    return wait_for(read_robots(fetcher.client, origin), fetcher.stop)
 
 
 def product_token(user_agent: str) -> str:

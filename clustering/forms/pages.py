@@ -6,6 +6,7 @@ from django import forms
 from django.db.models.fields.files import FieldFile
 
 from clustering.forms.sites import read_address
+from clustering.services.crawl.address_lists import MAX_PASTED
 from clustering.services.crawl.crawling import Strategy
 from clustering.services.crawl.limits import DEFAULT_PAGES, MAX_DELAY, MAX_PAGES
 
@@ -47,6 +48,60 @@ class SearchLogForm(forms.Form):
         label="File",
         help_text="Lines of query, address and number of clicks, with a tab between them.",
     )
+
+
+class SitemapForm(forms.Form):
+    sitemap = forms.CharField(
+        label="Sitemap",
+        max_length=2048,
+        required=False,
+        widget=forms.TextInput(attrs={"inputmode": "url", "class": "mono", "autocomplete": "off"}),
+        help_text="Blank: those that robots.txt names, else /sitemap.xml.",
+    )
+    max_pages = forms.IntegerField(
+        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=DEFAULT_PAGES
+    )
+    delay = forms.FloatField(
+        label="Pause between requests",
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+        help_text="Seconds for each host. Blank: as in the site's settings.",
+    )
+
+    def clean_sitemap(self) -> str:
+        entered: str = self.cleaned_data["sitemap"]
+        return read_address(entered) if entered else ""
+
+
+class AddressListForm(forms.Form):
+    addresses = forms.CharField(
+        label="Addresses",
+        required=False,
+        max_length=1_500_000,
+        widget=forms.Textarea(attrs={"rows": 10, "class": "mono", "spellcheck": "false"}),
+        help_text=f"One a line, at most {MAX_PASTED:,}.",
+    )
+    file = forms.FileField(
+        label="Or a file",
+        required=False,
+        help_text="An address a line, also as .gz or .zst; of any length.",
+    )
+    delay = forms.FloatField(
+        label="Pause between requests",
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+        help_text="Seconds for each host. Blank: as in the site's settings.",
+    )
+
+    def clean(self) -> dict[str, object]:
+        entered = super().clean() or {}
+        if bool(entered.get("addresses")) == bool(entered.get("file")):
+            raise forms.ValidationError("Paste addresses or choose a file, one of the two.")
+        return entered
 
 
 class CrawlForm(forms.Form):

@@ -159,6 +159,13 @@ class SiteSettingsForm(forms.Form):
         help_text="The clustering serves the most pages; the other is the order of the Vertex paper. After a "
         "change the next extraction runs on all pages.",
     )
+    country = forms.CharField(
+        label="Country",
+        max_length=2,
+        required=False,
+        help_text="Two letters, such as DE: telephone numbers and signs such as $ and kr are read as there. "
+        "Blank: by the host name.",
+    )
 
 
 class DeleteSiteForm(forms.Form):

@@ -41,7 +41,8 @@ class Page(models.Model):
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="pages", db_index=False)
     url = models.TextField()  # normalised
     url_hash = models.BinaryField(max_length=16)  # the first 16 bytes of the sha256 of `url`
-    written_url = models.TextField()  # as first seen
+    # As somebody last handed it in; `url` where nobody did.
+    given_url = models.TextField()
     state = models.CharField(max_length=10, choices=State, default=State.DUE)
     status = models.PositiveSmallIntegerField(null=True, blank=True)  # of HTTP, at the last visit
     reason = models.CharField(max_length=300, blank=True)  # why the state is not "stored"
@@ -103,6 +104,9 @@ class Snapshot(models.Model):
     is_rendered = models.BooleanField(default=False)
     fetched_at = models.DateTimeField()
     seen_at = models.DateTimeField()  # the last time that the page still had these bytes
+    # As the host wrote them, to ask it later whether the page still has these bytes.
+    etag = models.CharField(max_length=300, blank=True)
+    last_modified = models.CharField(max_length=100, blank=True)
 
     class Meta:
         indexes = [

@@ -11,8 +11,10 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
 from clustering.dom.addresses import BadAddress
-from clustering.services.crawl import crawling
+from clustering.services.crawl import address_lists, crawling
+from clustering.services.crawl.address_lists import MAX_PASTED
 from clustering.services.crawl.limits import MAX_DELAY, MAX_PAGES
+from clustering.services.crawl.sitemap_crawling import sitemap_crawl_request
 from clustering.services.pages import search_log, uploaded_pages
 from vertex.core.api.endpoints import AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
@@ -116,6 +118,86 @@ class Imports(AtSite):
             raise ValidationError({"base_url": [str(error)]}) from None
         except uploaded_pages.UnfitUploads as error:
             raise ValidationError({"file": [str(error)]}) from None
+        return row_of_job(job)
+
+
+class NewSitemapCrawl(Body):
+    """A crawl of what sitemaps list."""
+
+    sitemap = serializers.CharField(
+        max_length=8192,
+        required=False,
+        help_text="The sitemap to read; by default those that robots.txt names, else /sitemap.xml.",
+    )
+    max_pages = serializers.IntegerField(
+        min_value=1, max_value=MAX_PAGES, required=False, help_text="Stop after so many pages."
+    )
+    delay = serializers.FloatField(
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        help_text="Seconds between two requests to a host; by default the site's.",
+    )
+
+
+class SitemapCrawls(AtSite):
+    @endpoint(
+        "crawl_sitemaps",
+        scope=Scope.PAGES_WRITE,
+        needs=(Role.OPERATOR, "there"),
+        takes=NewSitemapCrawl,
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["incoming"],
+    )
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
+        """Start a crawl of what the site's sitemaps list as a job."""
+        return row_of_job(
+            enqueue(sitemap_crawl_request(site=subject, **body), actor=caller_of(request))
+        )
+
+
+class NewAddressList(Body):
+    """Addresses to be visited."""
+
+    addresses = serializers.ListField(
+        child=serializers.CharField(max_length=8192),
+        min_length=1,
+        max_length=MAX_PASTED,
+        help_text="Pages of the site, to be visited in this order; their links are not followed.",
+    )
+    delay = serializers.FloatField(
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        help_text="Seconds between two requests to a host; by default the site's.",
+    )
+
+
+class AddressLists(AtSite):
+    @endpoint(
+        "visit_addresses",
+        scope=Scope.PAGES_WRITE,
+        needs=(Role.OPERATOR, "there"),
+        takes=NewAddressList,
+        answers=JobRow,
+        status=202,
+        errors=(409, 507),
+        tags=["incoming"],
+    )
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
+        """Start a visit of addresses as a job; those of other sites are refused with their line."""
+        job = address_lists.visit_pasted(
+            site=subject,
+            addresses=body["addresses"],
+            delay=body.get("delay"),
+            actor=caller_of(request),
+        )
         return row_of_job(job)
 
 

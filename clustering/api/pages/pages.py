@@ -18,7 +18,7 @@ from vertex.core.api.errors import Damaged, Gone
 from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
-from vertex.core.api.serializers import ListQuery, RowSerializer, listed
+from vertex.core.api.serializers import AS_GIVEN, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
@@ -32,7 +32,7 @@ class PageRow(RowSerializer):
             "id",
             "site",
             "url",
-            "written_url",
+            "normalized_url",
             "state",
             "status",
             "reason",
@@ -45,6 +45,8 @@ class PageRow(RowSerializer):
         )
 
     site = serializers.CharField(source="site.name")
+    url = serializers.CharField(source="given_url", help_text=AS_GIVEN)
+    normalized_url = serializers.CharField(source="url")
     redirects_to = serializers.IntegerField(source="redirects_to_id", allow_null=True)
     latest_snapshot = serializers.IntegerField(source="latest_snapshot_id", allow_null=True)
     changed_at = serializers.DateTimeField(

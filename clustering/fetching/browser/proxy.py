@@ -12,8 +12,9 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
-from clustering.fetching.deadlines import POLL_SECONDS, Deadline
+from clustering.fetching.deadlines import Deadline
 from clustering.fetching.guard import Guard, UrlRefused, read_url
+from clustering.fetching.loop import POLL_SECONDS, wait_for
 from clustering.fetching.refusals import FetchRefused
 
 MAX_HEAD: Final = 64 * 1024
@@ -56,7 +57,6 @@ class Proxy:
         self._is_over.set()
         for thread in self._threads:
             thread.join(2 * POLL_SECONDS)
-        self._listener.close()
 
     @property
     def port(self) -> int:
@@ -68,13 +68,15 @@ class Proxy:
         thread.start()
 
     def _listen(self) -> None:
-        while not self._is_over.is_set():
-            with suppress(TimeoutError):
-                client, _ = self._listener.accept()
-                if self._slots.acquire(blocking=False):
-                    self._start(self._serve, client)
-                else:
-                    client.close()
+        """Take the browser's connections until the proxy is over; only this thread closes the listener."""
+        with self._listener:
+            while not self._is_over.is_set():
+                with suppress(TimeoutError):
+                    client, _ = self._listener.accept()
+                    if self._slots.acquire(blocking=False):
+                        self._start(self._serve, client)
+                    else:
+                        client.close()
 
     def _serve(self, client: socket.socket) -> None:
         with ExitStack() as stack:
@@ -115,7 +117,7 @@ class Proxy:
         try:
             url = read_url(f"https://{address}/" if method == "CONNECT" else address)
             try:
-                return self.guard.connect(url.host, url.port, self.deadline)
+                return wait_for(self.guard.connect(url.host, url.port), self.deadline.stop)
             except FetchRefused as error:
                 self.refused_by_address[url.host, url.port] = error
                 raise

@@ -24,9 +24,9 @@ from clustering.fetching.client import (
     MAX_HEADER_CHARACTERS,
     PAGE_SECONDS,
     REDIRECTS,
-    AnswerBroken,
     Fetched,
 )
+from clustering.fetching.connections import AnswerBroken
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.decoding import BodyTooLarge
 from clustering.fetching.guard import Guard, read_url
@@ -34,8 +34,11 @@ from clustering.fetching.guard import Guard, read_url
 MAX_BROWSERS: Final = 2  # at once
 MAX_BYTES_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
 MAX_SETTLING: Final = 5.0  # seconds that scripts may go on after the page has loaded
-# Runs before the page's scripts: deletes the one thing that sends around a proxy.
-BEFORE_SCRIPTS: Final = "delete window.RTCPeerConnection;"
+# Runs before the page's scripts: deletes the one thing that sends around a proxy, under all its names.
+BEFORE_SCRIPTS: Final = (
+    "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', "
+    "'RTCIceTransport', 'WebTransport']) delete window[name];"
+)
 IDLE: Final = "networkIdle"  # the browser's word for half a second without a request
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.core.management.base import CommandParser
 
-from clustering.dom.addresses import BadAddress
+from clustering.dom.addresses import BadAddress, address_keys
 from clustering.services.pages.importing import ImportedLine, import_request
 from vertex.core.management.output import STANDARD, Lines, WorkCommand, kept_standard_input
 from vertex.core.models import Site
@@ -57,5 +57,5 @@ class Command(WorkCommand):
             self.report_bad_line(line.place, line.reason)
         if line.url:
             reason = {"reason": line.reason} if line.reason else {}
-            lines.write({"url": line.url, "snapshot": line.snapshot} | reason)
+            lines.write({**address_keys(line.url), "snapshot": line.snapshot} | reason)
         advance(line)

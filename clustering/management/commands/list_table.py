@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from clustering.dom.addresses import address_keys
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.management.commands import find_records
 from clustering.services.lists.list_tables import tables_of
@@ -13,6 +16,7 @@ class Command(find_records.Command):
         "Show the lists of records in the pages of SOURCE as tables: a manifest, a WARC, a zip or a folder of"
         " HTML, or - for standard input. The columns have the names that the page has for them."
     )
+    has_algorithms: ClassVar = False
 
     def lines(self, page: SourcePage, n_best: int) -> list[dict[str, object]]:
         """Return a line for each record of a page; one with a reason where there is no list."""
@@ -21,7 +25,7 @@ class Command(find_records.Command):
             parsed = parse_page(page.body, page.content_type)
         except PageTooLarge as error:
             self.report_bad_line(page.url, str(error))
-            return [{"url": page.url, "record": {}, "reason": str(error)}]
+            return [{**address_keys(page.url), "record": {}, "reason": str(error)}]
         if parsed.tree is None:
             reason = parsed.problem
         tables = (
@@ -31,7 +35,7 @@ class Command(find_records.Command):
         )
         rows = [
             {
-                "url": page.url,
+                **address_keys(page.url),
                 "list": table.rank,
                 "index": index,
                 "record": row,
@@ -40,4 +44,4 @@ class Command(find_records.Command):
             for table in tables
             for index, row in enumerate(table.rows())
         ]
-        return rows or [{"url": page.url, "record": {}, "reason": reason or "no list"}]
+        return rows or [{**address_keys(page.url), "record": {}, "reason": reason or "no list"}]

@@ -4,10 +4,14 @@ Start at `crawling`, which describes a crawl and runs it.
 
 crawling       the crawl of a site, asked for, run and resumed
 list_crawling  the crawl of one list with its records
+address_lists  visits to the addresses of a list
+sitemap_crawling  the crawl of what sitemaps list
 exploring      the crawl that visits only what a site model asks for
-crawler        a crawl at work: one thread stores, others wait for hosts
+fetch_service  the jobs that fetch, many in one process
+engine         drives the crawls of a process, and stores what comes for all of them
+crawler        one crawl at work: what it asks for next
 host_queue     a crawl's requests to one host
-fetch_threads  the threads that fetch from one host
+fetch_tasks    the fetch of one page
 frontier       the pages still to visit, as rows
 limits         how far and how fast a crawl goes: checked once, whoever asks
 crawl_results  answers, judged and stored

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from django.db.models import Count
 from django.utils import timezone
 
+from clustering.dom.addresses import address_keys
 from clustering.fetching.client import Fetched, RedirectRefused
 from clustering.fetching.politeness import BUSY
 from clustering.models import Page
-from clustering.services.crawl.fetch_threads import FetchTask
-from clustering.services.crawl.frontier import REFUSING, DuePage, Frontier, LinkTarget, Trap
+from clustering.services.crawl.fetch_tasks import FetchTask
+from clustering.services.crawl.frontier import (
+    ERROR,
+    REFUSING,
+    DuePage,
+    Frontier,
+    LinkTarget,
+    NewlyDue,
+    Trap,
+    make_due,
+)
 from clustering.services.pages.pages import (
     FAILED,
     PreparedVisit,
+    SiteVisits,
     StoredVisit,
     Visit,
+    note_unchanged,
     prepare_visits,
-    store_visits,
+    store_visits_of_sites,
 )
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.texts import storable
@@ -30,9 +43,9 @@ MAX_TRIES: Final = 4  # of a page
 MAX_REDIRECTS: Final = 5
 MAX_TWINS: Final = 20  # pages with the same bytes whose links are followed
 MAX_LISTED: Final = 1000  # refusals of one kind that a job lists one by one
+NOT_MODIFIED: Final = 304
 NO_CONTENT: Final = frozenset({204, 205})
 SERVER_ERROR: Final = 500
-ERROR: Final = 400
 PAGE_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 
 
@@ -45,6 +58,7 @@ class PageOutcome:
     reason: str = ""
     status: int | None = None
     location: str = ""
+    is_unchanged: bool = False  # the host says so, and sent nothing
 
 
 class CrawlLine(NamedTuple):
@@ -58,7 +72,7 @@ class CrawlLine(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return the line as commands write it; a reason only where there is one."""
         line: dict[str, Any] = {
-            "url": self.url,
+            **address_keys(self.url),
             "status": self.status,
             "snapshot": self.snapshot,
         }
@@ -73,7 +87,7 @@ class BatchResult:
 
     lines: list[CrawlLine] = field(default_factory=list)
     n_visited: int = 0
-    n_due_by_host: Counter[int] = field(default_factory=Counter)
+    newly_due: dict[int, NewlyDue] = field(default_factory=dict)  # by host
     retries: list[DuePage] = field(default_factory=list)
 
 
@@ -105,6 +119,8 @@ def judge(task: FetchTask, page: DuePage) -> PageOutcome:
     if answer.status in BUSY or answer.status >= SERVER_ERROR:
         state = Page.State.DUE if page.n_tries + 1 < MAX_TRIES else Page.State.FAILED
         return PageOutcome(state, "status", f"answers {answer.status}", answer.status)
+    if answer.status == NOT_MODIFIED and page.conditions:
+        return PageOutcome(Page.State.STORED, status=answer.status, is_unchanged=True)
     return _judge_answer(answer)
 
 
@@ -133,50 +149,13 @@ def _why_no_page(answer: Fetched) -> str:
 
 @dataclass(slots=True)
 class CrawlWriter:
-    """Write a crawl's answers: `prepare` outside a transaction, then `store` within one."""
+    """Write what one crawl brought; `prepare_answers` and `store_answers` do it for several at once."""
 
     job: Job
     site: Site
     frontier: Frontier
     follows_links: bool = True  # without, only redirects are
     _n_refused_by_code: Counter[str] = field(default_factory=Counter)
-
-    def prepare(self, tasks: Sequence[FetchTask]) -> PreparedBatch:
-        """Judge answers and parse the pages among them; their bodies go into the page store."""
-        judged = [(task, task.page, judge(task, task.page)) for task in tasks if task.page]
-        pages = [
-            (task, page) for task, page, outcome in judged if outcome.state == Page.State.STORED
-        ]
-        visits = prepare_visits([_visit_of(task, page) for task, page in pages])
-        return PreparedBatch(judged, visits)
-
-    def store(self, prepared: PreparedBatch) -> BatchResult:
-        """Store a batch, inside the caller's transaction."""
-        result = BatchResult()
-        stored = {
-            visit.url: visit
-            for visit in store_visits(site=self.site, prepared=prepared.visits, job=self.job)
-        }
-        self._close_visits(prepared, stored)
-        followed = self._worth_following(stored.values()) if self.follows_links else set()
-        targets: list[LinkTarget] = []
-        for task, page, outcome in prepared.judged:
-            if outcome.state == Page.State.STORED:
-                visit = stored[page.url]
-                result.lines.append(
-                    CrawlLine(page.url, outcome.status, visit.snapshot, visit.reason)
-                )
-                if visit.page_id in followed and (outcome.status or 0) < ERROR:
-                    targets += [
-                        LinkTarget(link.url, link.written, page.depth + 1) for link in visit.links
-                    ]
-            else:
-                targets += self._store_other(task, page, outcome, result)
-            result.n_visited += _counts(task, page, outcome)
-        result.n_due_by_host, traps = self.frontier.add(targets)
-        self._link_redirects(prepared.judged)
-        self.refuse_all(traps)
-        return result
 
     def refuse_all(self, traps: Iterable[Trap]) -> None:
         """Save a refusal for each address that is not followed."""
@@ -198,51 +177,32 @@ class CrawlWriter:
             reason=storable(reason, 500),
         )
 
-    def _close_visits(self, prepared: PreparedBatch, stored: Mapping[str, StoredVisit]) -> None:
-        """Set pages that are still due to stored or failed.
-
-        Storing did that already, but not for a page that has a snapshot with a later time: an archive may
-        claim one.
-        """
-        for state, has_failed in ((Page.State.STORED, False), (Page.State.FAILED, True)):
-            pks = [
-                page.pk
-                for _, page, outcome in prepared.judged
-                if outcome.state == Page.State.STORED
-                and (stored[page.url].snapshot == FAILED) == has_failed
-            ]
-            Page.objects.filter(pk__in=pks, state=Page.State.DUE).update(state=state)
-
-    def _worth_following(self, stored: Iterable[StoredVisit]) -> set[int]:
-        """Return the pages whose links to follow: not those of many with the same bytes."""
-        visit_by_page = {visit.page_id: visit for visit in stored if visit.page_id is not None}
-        rows = Page.objects.filter(pk__in=visit_by_page).values_list("pk", "latest_snapshot__body")
-        body_by_page = {pk: body or "" for pk, body in rows}
-        n_by_body = self._n_pages_by_body(set(body_by_page.values()))
-        n_here = Counter(body_by_page.values())
-        followed = set()
-        for pk, visit in visit_by_page.items():
-            body = body_by_page[pk]
-            n_before = n_by_body[body] - n_here[body]
-            n_here[body] -= 1
-            if n_before < MAX_TWINS:
-                followed.add(pk)
-            else:
-                self.refuse(
-                    visit.url,
-                    "same_bytes",
-                    f"{n_before} pages have the same bytes: no link followed",
+    def store_judged(
+        self,
+        prepared: PreparedAnswers,
+        stored: Mapping[str, StoredVisit],
+        followed: Collection[int],
+        result: BatchResult,
+    ) -> list[LinkTarget]:
+        """Store the answers that are no pages; return where all of them lead, in their order."""
+        targets: list[LinkTarget] = []
+        for task, page, outcome in prepared.judged:
+            if outcome.state == Page.State.STORED:
+                visit = stored[page.url]
+                result.lines.append(
+                    CrawlLine(
+                        page.given_url,
+                        visit.status or outcome.status,
+                        visit.snapshot,
+                        visit.reason,
+                    )
                 )
-        return followed
-
-    def _n_pages_by_body(self, bodies: set[str]) -> Counter[str]:
-        rows = (
-            Page.objects.filter(crawl=self.job, latest_snapshot__body__in=bodies)
-            .exclude(state=Page.State.DUE)
-            .values_list("latest_snapshot__body")
-            .annotate(n=Count("pk"))
-        )
-        return Counter(dict(rows))
+                if visit.page_id in followed and (outcome.status or 0) < ERROR:
+                    targets += [LinkTarget(link.url, page.depth + 1) for link in visit.links]
+            else:
+                targets += self._store_other(task, page, outcome, result)
+            result.n_visited += _counts(task, page, outcome)
+        return targets
 
     def _store_other(
         self, task: FetchTask, page: DuePage, outcome: PageOutcome, result: BatchResult
@@ -266,11 +226,11 @@ class CrawlWriter:
         if outcome.state in {Page.State.REFUSED, Page.State.FAILED}:
             self.refuse(page.url, outcome.code, outcome.reason)
         if outcome.state == Page.State.FAILED:
-            result.lines.append(CrawlLine(page.url, outcome.status, FAILED, outcome.reason))
+            result.lines.append(CrawlLine(page.given_url, outcome.status, FAILED, outcome.reason))
         if outcome.state != Page.State.REDIRECTED:
             return []
         # Where the entry leads is an entry too; any other step counts like a link.
-        return [LinkTarget(outcome.location, outcome.location, page.depth + 1 if page.depth else 0)]
+        return [LinkTarget(outcome.location, page.depth + 1 if page.depth else 0)]
 
     def _checked_redirect(self, page: DuePage, outcome: PageOutcome) -> PageOutcome:
         """Refuse a redirect that leaves the site, turns in a circle or is one of too many."""
@@ -307,7 +267,7 @@ class CrawlWriter:
             before.append(step[1])
         return before
 
-    def _link_redirects(self, judged: Iterable[tuple[FetchTask, DuePage, PageOutcome]]) -> None:
+    def link_redirects(self, judged: Iterable[tuple[FetchTask, DuePage, PageOutcome]]) -> None:
         location_by_page = {
             page.pk: outcome.location for _, page, outcome in judged if outcome.location
         }
@@ -321,11 +281,132 @@ class CrawlWriter:
 
 
 @dataclass(slots=True)
-class PreparedBatch:
-    """Answers that only need to be stored."""
+class PreparedAnswers:
+    """Answers of one crawl that only need to be stored."""
 
+    writer: CrawlWriter
     judged: list[tuple[FetchTask, DuePage, PageOutcome]]
-    visits: list[PreparedVisit]
+    visits: list[PreparedVisit] = field(default_factory=list)
+
+
+def prepare_answers(
+    tasks_by_writer: Sequence[tuple[CrawlWriter, Sequence[FetchTask]]],
+) -> list[PreparedAnswers]:
+    """Judge answers and parse the pages among them; their bodies go into the page store.
+
+    Call it outside a transaction. Raises DiskFull.
+    """
+    answers = [
+        PreparedAnswers(
+            writer, [(task, task.page, judge(task, task.page)) for task in tasks if task.page]
+        )
+        for writer, tasks in tasks_by_writer
+    ]
+    pages = [
+        (prepared, task, page)
+        for prepared in answers
+        for task, page, outcome in prepared.judged
+        if outcome.state == Page.State.STORED and not outcome.is_unchanged
+    ]
+    visits = prepare_visits([_visit_of(task, page) for _, task, page in pages])
+    for (prepared, _, _), visit in zip(pages, visits, strict=True):
+        prepared.visits.append(visit)
+    return answers
+
+
+def store_answers(answers: Sequence[PreparedAnswers]) -> list[BatchResult]:
+    """Store the answers of several crawls, inside the caller's transaction."""
+    stored = store_visits_of_sites(
+        [SiteVisits(each.writer.site, each.visits, each.writer.job) for each in answers]
+    )
+    unchanged = note_unchanged(_unchanged_pages(answers))
+    for each, visits_of_site in zip(answers, stored, strict=True):
+        visits_of_site += [unchanged[page.pk] for _, page, _ in each.judged if page.pk in unchanged]
+    by_url = [{visit.url: visit for visit in visits} for visits in stored]
+    _close_visits(answers, by_url)
+    followed = _worth_following(answers, stored)
+    results = [BatchResult() for _ in answers]
+    wanted = []
+    for each, visits, result in zip(answers, by_url, results, strict=True):
+        targets = each.writer.store_judged(each, visits, followed, result)
+        new_targets, traps = each.writer.frontier.sift(targets)
+        each.writer.refuse_all(traps)
+        wanted.append((each.writer.frontier, new_targets))
+    for each, result, newly_due in zip(answers, results, make_due(wanted), strict=True):
+        result.newly_due = newly_due
+        each.writer.link_redirects(each.judged)
+    return results
+
+
+def _unchanged_pages(answers: Iterable[PreparedAnswers]) -> dict[int, datetime]:
+    """Return when hosts said of pages that they are as they were."""
+    return {
+        page.pk: task.answer.fetched_at
+        for each in answers
+        for task, page, outcome in each.judged
+        if outcome.is_unchanged and isinstance(task.answer, Fetched)
+    }
+
+
+def _close_visits(
+    answers: Iterable[PreparedAnswers], stored: Iterable[Mapping[str, StoredVisit]]
+) -> None:
+    """Set pages that are still due to stored or failed.
+
+    Storing did that already, but not for a page that has a snapshot with a later time: an archive may
+    claim one.
+    """
+    pks_by_state: dict[Page.State, list[int]] = {Page.State.STORED: [], Page.State.FAILED: []}
+    for each, visits in zip(answers, stored, strict=True):
+        for _, page, outcome in each.judged:
+            if outcome.state == Page.State.STORED:
+                has_failed = visits[page.url].snapshot == FAILED
+                pks_by_state[Page.State.FAILED if has_failed else Page.State.STORED].append(page.pk)
+    for state, pks in pks_by_state.items():
+        Page.objects.filter(pk__in=pks, state=Page.State.DUE).update(state=state)
+
+
+def _worth_following(
+    answers: Sequence[PreparedAnswers], stored: Sequence[Iterable[StoredVisit]]
+) -> set[int]:
+    """Return the pages whose links to follow: not those of many with the same bytes."""
+    following = [
+        (each.writer, visit, visit.page_id)
+        for each, visits in zip(answers, stored, strict=True)
+        for visit in visits
+        if each.writer.follows_links and visit.page_id is not None
+    ]
+    rows = Page.objects.filter(pk__in={page for _, _, page in following})
+    body_by_page = dict(rows.values_list("pk", "latest_snapshot__body"))
+    twins = [(writer.job.pk, body_by_page[page] or "") for writer, _, page in following]
+    n_by_twin = _n_pages_by_body(twins)
+    n_here = Counter(twins)
+    followed = set()
+    for (writer, visit, page), twin in zip(following, twins, strict=True):
+        n_before = n_by_twin[twin] - n_here[twin]
+        n_here[twin] -= 1
+        if n_before < MAX_TWINS:
+            followed.add(page)
+        else:
+            writer.refuse(
+                visit.url, "same_bytes", f"{n_before} pages have the same bytes: no link followed"
+            )
+    return followed
+
+
+def _n_pages_by_body(twins: Iterable[tuple[int, str]]) -> Counter[tuple[int, str]]:
+    """Count the visited pages of crawls by their bytes."""
+    crawls_and_bodies = set(twins)
+    rows = (
+        Page.objects.filter(
+            crawl__in={crawl for crawl, _ in crawls_and_bodies},
+            latest_snapshot__body__in={body for _, body in crawls_and_bodies},
+        )
+        .exclude(state=Page.State.DUE)
+        .values_list("crawl", "latest_snapshot__body")
+        .annotate(n=Count("pk"))
+    )
+    return Counter({(crawl, body): n_pages for crawl, body, n_pages in rows})
 
 
 def _visit_of(task: FetchTask, page: DuePage) -> Visit:
@@ -340,6 +421,8 @@ def _visit_of(task: FetchTask, page: DuePage) -> Visit:
         content_type=answer.content_type[:200],
         final_url=answer.final_url,
         is_rendered=answer.is_rendered,
+        etag=answer.headers.get("etag", ""),
+        last_modified=answer.headers.get("last-modified", ""),
     )
 
 

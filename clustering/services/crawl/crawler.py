@@ -1,50 +1,56 @@
-"""A crawl at work: one thread alone uses the database and parses, others wait for the hosts.
+"""One crawl at work: what it asks its hosts for next, and what it makes of the answers.
 
-Each host has a queue of its own, so that one that hangs holds up only itself. Responses are stored
-in the order in which their pages were asked for: whatever interrupts a crawl, it visits the same
-pages in the same order.
+An engine looks at it when there is something to do, hands it the answers and stores them. Each host
+has a queue of its own, so that one that hangs holds up only itself. Responses are stored in the order
+in which their pages were asked for: whatever interrupts a crawl, it visits the same pages in the same
+order.
 """
 
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import partial
-from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
-from clustering.fetching.browser.rendering import Renderer, open_renderer
-from clustering.fetching.client import Fetched, open_fetcher
-from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsFile, fetch_robots
+from clustering.fetching.browser.rendering import Renderer
+from clustering.fetching.client import Fetched, open_client
+from clustering.fetching.loop import Requests, do_in_thread, network_loop
+from clustering.fetching.refusals import FetchRefused
+from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsFile, read_robots
 from clustering.models import Host, Page
 from clustering.services.crawl import hosts
-from clustering.services.crawl.crawl_results import CrawlWriter, takes_page
-from clustering.services.crawl.fetch_threads import FetchTask, FetchThreads
-from clustering.services.crawl.frontier import Frontier, LinkTarget
-from clustering.services.crawl.host_queue import MAX_CONNECTIONS, HostQueue
+from clustering.services.crawl.crawl_results import BatchResult, CrawlWriter, takes_page
+from clustering.services.crawl.fetch_tasks import FetchTask, FileFetch
+from clustering.services.crawl.frontier import DuePage, Frontier, LinkTarget, NewlyDue
+from clustering.services.crawl.host_queue import HostQueue
 from vertex.core.models import Site
+from vertex.core.services.jobs.held_jobs import JobProgress
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
-MIN_BATCH: Final = 32  # answers that are stored at once
-MAX_BATCH: Final = 64  # answers in one transaction
-MAX_WAIT_FOR_BATCH: Final = 0.2  # seconds that an answer waits for others
-BEAT_SECONDS: Final = 1.0  # after which a crawl renews its job's lease
-HOST_BEAT_SECONDS: Final = 15.0  # after which it renews the leases of its hosts
-MAX_HELD_BYTES: Final = 64 * 1024 * 1024  # answers that wait to be stored
+RETRY_HOST_SECONDS: Final = 1.0  # after which a host that another job has is tried again
 MIN_REPORTED_WAIT: Final = 3.0  # seconds
 
 
-class HostLost(Exception):
-    """Another crawl took over a host that this one had leased."""
+class CrawlDriver(Protocol):
+    """What drives crawls; see `engine`."""
+
+    requests: Requests[FetchTask]
+
+    def drive(self, crawler: Crawler) -> None: ...
+
+    def beat(self) -> None: ...
+
+    def drop(self, crawler: Crawler) -> None: ...
+
+    def renderer(self) -> Renderer: ...
 
 
 @dataclass(slots=True, eq=False)
@@ -55,19 +61,18 @@ class Crawler:
     site: Site
     frontier: Frontier
     writer: CrawlWriter
-    stop: threading.Event = field(default_factory=threading.Event)
-    ready: SimpleQueue[FetchTask] = field(default_factory=SimpleQueue)
+    engine: CrawlDriver
     queues: dict[int, HostQueue] = field(default_factory=dict)
     queue_by_task: dict[FetchTask, HostQueue] = field(default_factory=dict)
     # Hosts that another crawl has, and when to try again.
     waits_for: dict[int, float] = field(default_factory=dict)
-    renderer: Renderer | None = None
+    # Files to fetch, by host, until its queue has them.
+    files: dict[int, list[FileFetch]] = field(default_factory=dict)
     doing: str = ""  # the message of the job where nothing is being waited for
     n_visited: int = 0
     n_due: int = 0
-    stored_at: float = 0.0
-    beaten_at: float = 0.0
-    hosts_kept_at: float = 0.0
+    error: Exception | None = None  # why it cannot go on
+    looked_at_next: float = math.inf  # by the engine
 
     def go(self) -> dict[str, Any]:
         """Visit pages until none is due or enough are visited."""
@@ -77,55 +82,138 @@ class Crawler:
 
     def visit_due(self) -> None:
         """Visit the due pages, and those that they lead to where links are followed."""
-        while True:
-            self._open_queues()
-            self._ask()
-            if self._is_finished():
-                break
-            self._collect()
-            self._store_what_is_ready()
-            self.beat()
+        self.engine.drive(self)
 
     def add(self, target: LinkTarget) -> None:
         """Make one more page due, unless it belongs to another site or looks like a trap."""
+        self.add_all([target])
+
+    def add_all(
+        self,
+        targets: Iterable[LinkTarget],
+        *,
+        given_by_url: Mapping[str, str] | None = None,
+        refused: Iterable[tuple[str, str, str]] = (),
+    ) -> None:
+        """Make more pages due; `given_by_url` has those that somebody wrote in another way.
+
+        A refusal is saved for each of `refused`: its subject, a word and the reason.
+        """
         with transaction.atomic():
             self.run.renew()
-            n_due_by_host, traps = self.frontier.add([target])
+            newly_due, traps = self.frontier.add(targets)
+            for url, given_url in (given_by_url or {}).items():
+                self.frontier.keep_given_url(url, given_url)
             self.writer.refuse_all(traps)
-        self.n_due += n_due_by_host.total()
-        self._expect(n_due_by_host)
+            for subject, code, reason in refused:
+                self.writer.refuse(subject, code, reason)
+        self._expect(newly_due)
+
+    def fetch_file(self, url: str, max_bytes: int) -> Fetched:
+        """Return a file of the site that is no page, fetched in its host's turn. Raises FetchRefused."""
+        file = FileFetch(url, max_bytes)
+        host = self.frontier.host_of(url)
+        self.files.setdefault(host, []).append(file)
+        if host in self.queues:
+            self._queue_files(self.queues[host])
+        else:
+            self.waits_for.setdefault(host, 0.0)
+        self.engine.drive(self)
+        if file.answer is None:
+            raise file.refused or FetchRefused(f"{url} was not fetched")
+        return file.answer
+
+    def read_robots(self, url: str) -> None:
+        """Have the robots.txt of an address's host read, where it is obeyed and not known."""
+        self.waits_for.setdefault(self.frontier.host_of(url), 0.0)
+        self.engine.drive(self)
+
+    def beat(self) -> None:
+        """Renew all leases when it is time. Raises what ends the crawl."""
+        self.engine.beat()
+        if self.error is not None:
+            raise self.error
 
     def close(self) -> None:
-        """Stop all threads, close the connections and release the hosts."""
-        self.stop.set()
+        """Call off what was asked for, close the connections and release the hosts."""
+        self.engine.drop(self)
+        self.engine.requests.call_off(self.queue_by_task)
         for queue in self.queues.values():
-            queue.threads.dismiss()
-        for queue in self.queues.values():
-            queue.threads.join()
-            queue.fetcher.close()
+            network_loop().call_soon_threadsafe(queue.client.close)
         hosts.release_hosts(job=self.run.job)
 
     @property
     def max_pages(self) -> float:
         return float(self.run.job.params.get("max_pages") or math.inf)
 
+    @property
+    def has_enough(self) -> bool:
+        return self.n_visited >= self.max_pages
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether nothing is due, or enough was visited, and all answers are stored."""
+        if any(queue.tasks or queue.files for queue in self.queues.values()):
+            return False
+        if self.has_enough:
+            return True
+        return not self.waits_for and all(queue.is_idle for queue in self.queues.values())
+
     def begin(self) -> None:
-        """Make the entry due, and count what an interrupted run left due."""
-        if self.site.render:
-            self.renderer = open_renderer(self.stop)
+        """Make the entry due, where there is one, and count what an interrupted run left due."""
         self.n_visited = self.run.job.n_done
-        entry = self.run.job.params["entry"]
-        with transaction.atomic():
-            self.run.renew(message=f"Begin at {entry}")
-            self.frontier.retry(entry)
-            _, traps = self.frontier.add([LinkTarget(entry, entry, 0)])
-            self.writer.refuse_all(traps)
+        entry = self.run.job.params.get("entry")
+        if entry:
+            self._begin_at(entry)
         due = self.frontier.n_due_by_host()
         self.n_due = sum(due.values())
         self.waits_for = dict.fromkeys(due, 0.0)
 
+    def _begin_at(self, entry: str) -> None:
+        with transaction.atomic():
+            self.run.renew(message=f"Begin at {entry}")
+            self.frontier.retry(entry)
+            _, traps = self.frontier.add([LinkTarget(entry, 0)])
+            given_entry = self.run.job.params.get("given_entry")
+            if given_entry:
+                self.frontier.keep_given_url(entry, given_entry)
+            self.writer.refuse_all(traps)
+
+    def end(self) -> dict[str, Any]:
+        """Return the job's result: pages by state, and those left. Raises JobFailed without any."""
+        job = self.run.job
+        n_by_state = dict(
+            Page.objects.filter(crawl=job).values_list("state").annotate(n=Count("pk"))
+        )
+        n_left = n_by_state.pop(Page.State.DUE, 0)
+        with transaction.atomic():
+            self.run.renew(n_done=self.n_visited, n_total=self.n_visited, message="")
+            if n_left:
+                reason = (
+                    f"stopped after {self.n_visited} pages, as asked; {n_left} known pages are left"
+                )
+                self.writer.refuse(self.site.root_url, "max_pages", reason)
+        if not n_by_state.get(Page.State.STORED):
+            raise JobFailed(self.frontier.first_problem())
+        return {**n_by_state, "left": n_left}
+
+    # Asking
+
+    def look(self, *, may_ask: bool) -> float:
+        """Ask for what may be asked for now; return when to look again though no answer came."""
+        self._open_queues()
+        queues = [queue for queue in self.queues.values() if not queue.is_idle]
+        for queue in queues:
+            self._ask_for_robots(queue)
+            self._ask_for_file(queue)
+            self._give_up(queue)
+        if may_ask:
+            self._ask(queues)
+        moments = [queue.look_at() for queue in queues]
+        return min([*moments, *self.waits_for.values()], default=math.inf)
+
     def _open_queues(self) -> None:
-        """Lease the hosts that have due pages and that no other crawl is fetching from."""
+        """Lease the hosts that have due pages and that no other job is fetching from."""
         now = monotonic()
         for pk, again_at in list(self.waits_for.items()):
             if again_at > now:
@@ -134,16 +222,16 @@ class Crawler:
             if hosts.lease_host(host=host, job=self.run.job):
                 del self.waits_for[pk]
                 self.queues[pk] = self._open_queue(host)
+                self._queue_files(self.queues[pk])
             else:
-                self.waits_for[pk] = now + BEAT_SECONDS
+                self.waits_for[pk] = now + RETRY_HOST_SECONDS
 
     def _open_queue(self, host: Host) -> HostQueue:
         delay = self.run.job.params.get("delay")
         queue = HostQueue(
             host=host,
             base_delay=self.site.crawl_delay if delay is None else float(delay),
-            fetcher=open_fetcher(self.stop),
-            threads=FetchThreads(MAX_CONNECTIONS, self.ready),
+            client=open_client(),
         )
         if self.site.obey_robots:
             if hosts.has_fresh_robots(host):
@@ -163,16 +251,10 @@ class Crawler:
                 f"{MAX_CRAWL_DELAY:g} are kept",
             )
 
-    # Asking
-
-    def _ask(self) -> None:
+    def _ask(self, queues: list[HostQueue]) -> None:
         """Start as many requests as each host may get now, in turns."""
-        queues = [queue for queue in self.queues.values() if not queue.is_idle]
-        for queue in queues:
-            self._ask_for_robots(queue)
-            self._give_up(queue)
         n_left = self.max_pages - self.n_visited - sum(len(queue.tasks) for queue in queues)
-        is_going_on = sum(queue.n_bytes for queue in queues) < MAX_HELD_BYTES
+        is_going_on = True
         while is_going_on:
             is_going_on = False
             for queue in queues:
@@ -184,39 +266,65 @@ class Crawler:
         page = queue.next_page(self.frontier)
         if page is None:
             return False
+        job = self.run.job.pk
         refused = queue.refusal_of(page.url)
-        task = FetchTask(
-            page, None if refused else partial(self._visit, queue, page.url), refused=refused
-        )
-        queue.tasks.append(task)
         if refused:
-            task.settle()
-            task.is_ready = True
+            now = monotonic()
+            queue.tasks.append(FetchTask(job, page, refused=refused, ready_at=now, is_ready=True))
         else:
+            task = FetchTask(job, page, ask=partial(self._visit, queue, page))
+            queue.tasks.append(task)
             self._send(queue, task)
         return True
 
     def _ask_for_robots(self, queue: HostQueue) -> None:
         if queue.awaits_robots and not queue.has_asked_for_robots and queue.may_be_asked:
             queue.has_asked_for_robots = True
-            self._send(
-                queue, FetchTask(None, partial(fetch_robots, queue.fetcher, queue.host.name))
-            )
+            ask = partial(read_robots, queue.client, queue.host.name)
+            self._send(queue, FetchTask(self.run.job.pk, None, ask=ask))
+
+    def _queue_files(self, queue: HostQueue) -> None:
+        queue.files.extend(self.files.pop(queue.host.pk, []))
+
+    def _ask_for_file(self, queue: HostQueue) -> None:
+        """Ask for the next file of a host, when it may be asked and nothing else is on its way."""
+        is_busy = queue.is_fetching_file or queue.n_outstanding
+        if not queue.files or is_busy or queue.awaits_robots or not queue.may_be_asked:
+            return
+        file = queue.files[0]
+        file.refused = queue.refusal_of(file.url)
+        if file.refused:
+            queue.files.popleft()
+            return
+        queue.is_fetching_file = True
+        ask = partial(queue.client.fetch, file.url, max_redirects=0, max_bytes=file.max_bytes)
+        self._send(queue, FetchTask(self.run.job.pk, None, file, ask))
+
+    def _accept_file(self, queue: HostQueue, task: FetchTask) -> None:
+        queue.is_fetching_file = False
+        file = queue.files.popleft()
+        file.refused = task.refused
+        file.answer = task.answer if isinstance(task.answer, Fetched) else None
 
     def _send(self, queue: HostQueue, task: FetchTask) -> None:
         self.queue_by_task[task] = queue
-        queue.threads.send(task)
+        self.engine.requests.send(task)
 
-    def _visit(self, queue: HostQueue, url: str) -> Fetched:
-        """Fetch a page; a thread of the host runs this."""
-        if self.renderer is not None:
-            return self.renderer.render(url, takes=takes_page)
-        return queue.fetcher.fetch(url, max_redirects=0, takes=takes_page)
+    async def _visit(self, queue: HostQueue, page: DuePage) -> Fetched:
+        """Fetch a page if it has changed, on the loop; a browser draws it in a thread."""
+        if self.site.render:
+            render = partial(self.engine.renderer().render, page.url, takes=takes_page)
+            return await do_in_thread(render)
+        return await queue.client.fetch(
+            page.url, headers=page.conditions, max_redirects=0, takes=takes_page
+        )
 
     def _give_up(self, queue: HostQueue) -> None:
         """Write off the due pages of a host that cannot be fetched from."""
-        if not queue.gives_up_for or queue.tasks:
+        if not queue.gives_up_for or queue.tasks or queue.is_fetching_file:
             return
+        while queue.files:
+            queue.files.popleft().refused = FetchRefused(queue.gives_up_for)
         with transaction.atomic():
             self.run.renew()
             n_pages = self.frontier.write_off(queue.host, queue.gives_up_code, queue.gives_up_for)
@@ -228,28 +336,16 @@ class Crawler:
 
     # Accepting answers
 
-    def _collect(self) -> None:
-        """Wait a moment for answers, and accept all that are there."""
-        try:
-            self._accept(self.ready.get(timeout=self._patience()))
-            while True:
-                self._accept(self.ready.get_nowait())
-        except Empty:
-            return
-
-    def _patience(self) -> float:
-        """Return how long nothing needs to be done but to wait for answers."""
-        now = monotonic()
-        moments = [queue.next_at - now for queue in self.queues.values() if not queue.is_idle]
-        return min([moment for moment in moments if moment > 0] + [MAX_WAIT_FOR_BATCH / 2])
-
-    def _accept(self, task: FetchTask) -> None:
+    def accept(self, task: FetchTask) -> None:
+        """Take an answer in: what it says of its host, or the host's robots.txt."""
         queue = self.queue_by_task.pop(task)
         task.is_ready = True
         pause = queue.learn_from(task)
         if pause:
             hosts.keep_pause(host=queue.host, until=timezone.now() + pause)
-        if task.page is None:
+        if task.file is not None:
+            self._accept_file(queue, task)
+        elif task.page is None:
             self._accept_robots(queue, task)
 
     def _accept_robots(self, queue: HostQueue, task: FetchTask) -> None:
@@ -258,66 +354,55 @@ class Crawler:
             hosts.keep_robots(host=queue.host, file=task.answer)
             self._obey(queue)
             queue.wait(queue.delay)  # which was not known when robots.txt was asked for
-        elif task.refused is not None and not task.refused.is_transient and not task.was_stopped:
+        elif task.refused is not None and not task.refused.is_transient:
             queue.give_up(task.refused.code, f"{queue.host.name}/robots.txt: {task.refused}")
 
-    # Storing
+    # What was stored
 
-    def _store_what_is_ready(self) -> None:
-        """Store answers in the order of asking, several at once where they come fast."""
-        queues = self.queues.values()
-        n_ready = sum(queue.n_ready for queue in queues)
-        nobody_works = any(queue.n_ready and not queue.n_outstanding for queue in queues)
-        has_waited = monotonic() - self.stored_at >= MAX_WAIT_FOR_BATCH
-        if n_ready < MIN_BATCH and not (n_ready and (nobody_works or has_waited)):
-            return
-        ready = [(queue, task) for queue in queues for task in queue.take_ready()]
-        for start in range(0, len(ready), MAX_BATCH):
-            self._store(ready[start : start + MAX_BATCH])
-        self.stored_at = monotonic()
+    def store_by(self) -> float:
+        """Return when at the latest the answers should be stored; infinity where there are none."""
+        return min((queue.store_by() for queue in self.queues.values()), default=math.inf)
 
-    def _store(self, batch: list[tuple[HostQueue, FetchTask]]) -> None:
-        queue_by_page = {task.page.pk: queue for queue, task in batch if task.page}
-        prepared = self.writer.prepare([task for _, task in batch])
-        with transaction.atomic():
-            result = self.writer.store(prepared)
-            self.n_visited += result.n_visited
-            self.n_due += result.n_due_by_host.total() + len(result.retries) - len(batch)
-            n_total = int(min(self.max_pages, self.n_visited + max(0, self.n_due)))
-            self.run.renew(n_done=self.n_visited, n_total=n_total, message=self._message())
-            for queue in set(queue_by_page.values()):
-                if queue.delay:
-                    hosts.keep_next_fetch(
-                        host=queue.host, at=timezone.now() + timedelta(seconds=queue.delay)
-                    )
+    @property
+    def n_held_bytes(self) -> int:
+        """Return the size of the answers that came and are not stored."""
+        return sum(
+            task.n_bytes for queue in self.queues.values() for task in queue.tasks if task.is_ready
+        )
+
+    def take_ready(self) -> list[tuple[HostQueue, FetchTask]]:
+        """Remove and return the answers that can be stored, those of each host in the order of asking."""
+        return [(queue, task) for queue in self.queues.values() for task in queue.take_ready()]
+
+    def progress_with(self, result: BatchResult, n_answers: int) -> JobProgress:
+        """Return how far the job is once a batch is stored."""
+        n_new = sum(each.n_pages for each in result.newly_due.values())
+        n_due = self.n_due + n_new + len(result.retries) - n_answers
+        n_done = self.n_visited + result.n_visited
+        n_total = int(min(self.max_pages, n_done + max(0, n_due)))
+        return JobProgress(self.run, n_done, n_total, self.message())
+
+    def note_stored(self, result: BatchResult, n_answers: int) -> None:
+        """Go on from a batch that is stored, and report its pages."""
+        self.n_visited += result.n_visited
+        self.n_due += len(result.retries) - n_answers
         for page in result.retries:
-            queue_by_page[page.pk].postpone(page)
-        self._expect(result.n_due_by_host)
+            queue = self.queues[self.frontier.host_of(page.url)]
+            queue.postpone(page)
+        self._expect(result.newly_due)
         for line in result.lines:
             self.run.report(line)
 
-    def _expect(self, host_pks: Iterable[int]) -> None:
+    def _expect(self, newly_due: Mapping[int, NewlyDue]) -> None:
         """Have due pages of these hosts looked for again."""
-        for pk in host_pks:
+        for pk, due in newly_due.items():
+            self.n_due += due.n_pages
             if pk in self.queues:
-                self.queues[pk].refill()
+                self.queues[pk].refill(due.depth)
             else:
                 self.waits_for.setdefault(pk, 0.0)
 
-    # Going on and ending
-
-    def beat(self) -> None:
-        """Renew the leases of job and hosts. Raises HostLost, and what cancels the job."""
-        now = monotonic()
-        if now - self.beaten_at >= BEAT_SECONDS:
-            self.beaten_at = now
-            self.run.renew(message=self._message())
-        if now - self.hosts_kept_at >= HOST_BEAT_SECONDS:
-            self.hosts_kept_at = now
-            if not hosts.keep_hosts(hosts=self.queues.keys(), job=self.run.job):
-                raise HostLost("another crawl took a host over while this one stood still")
-
-    def _message(self) -> str:
+    def message(self) -> str:
         """Return what is being waited for, else what is being done."""
         now = monotonic()
         waits = [
@@ -329,32 +414,3 @@ class Crawler:
             names = Host.objects.filter(pk__in=self.waits_for).values_list("name", flat=True)
             waits += [f"waits for {name}, from which another crawl is fetching" for name in names]
         return "; ".join(waits).capitalize() or self.doing
-
-    @property
-    def has_enough(self) -> bool:
-        return self.n_visited >= self.max_pages
-
-    def _is_finished(self) -> bool:
-        if any(queue.tasks for queue in self.queues.values()):
-            return False
-        if self.has_enough:
-            return True
-        return not self.waits_for and all(queue.is_idle for queue in self.queues.values())
-
-    def end(self) -> dict[str, Any]:
-        """Return the job's result: pages by state, and those left. Raises JobFailed without any."""
-        job = self.run.job
-        n_by_state = dict(
-            Page.objects.filter(crawl=job).values_list("state").annotate(n=Count("pk"))
-        )
-        n_left = n_by_state.pop(Page.State.DUE, 0)
-        with transaction.atomic():
-            self.run.renew(n_done=self.n_visited, n_total=self.n_visited, message="")
-            if n_left:
-                reason = (
-                    f"stopped after {self.n_visited} pages, as asked; {n_left} known pages are left"
-                )
-                self.writer.refuse(self.site.root_url, "max_pages", reason)
-        if not n_by_state.get(Page.State.STORED):
-            raise JobFailed(self.frontier.first_problem())
-        return {**n_by_state, "left": n_left}

@@ -8,7 +8,6 @@ pages.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
@@ -17,10 +16,9 @@ from django.db import models
 from django.utils import timezone
 
 from clustering.models import Page
-from clustering.services.crawl.crawl_results import CrawlLine, CrawlWriter
-from clustering.services.crawl.crawler import Crawler
+from clustering.services.crawl.crawl_results import CrawlLine
+from clustering.services.crawl.engine import Engine
 from clustering.services.crawl.exploring import explore_site
-from clustering.services.crawl.frontier import Frontier
 from clustering.services.crawl.limits import CrawlLimits, entry_at
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
@@ -106,17 +104,21 @@ def crawl(
     A limit given here replaces that of an earlier, interrupted run. Raises JobFailed where no page
     could be stored.
     """
-    job, site = run.job, run.site
+    job = run.job
     if max_pages is not None:
         job.params["max_pages"] = max_pages
     if delay is not None:
         job.params["delay"] = delay
     job.save(update_fields=["params"])
     is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
-    frontier = Frontier(job, site)
-    writer = CrawlWriter(job, site, frontier, follows_links=not is_exploration)
-    with closing(Crawler(run, site, frontier, writer)) as crawler:
+    with Engine() as engine:
+        crawler = engine.take(run, follows_links=not is_exploration)
         return explore_site(crawler) if is_exploration else crawler.go()
+
+
+def visits_all_pages(job: Job) -> bool:
+    """Return whether a job is a crawl that visits all pages, in an order that needs no decision."""
+    return job.task == CRAWL_SITE.task and job.params["strategy"] == Strategy.BREADTH_FIRST
 
 
 CRAWL_SITE = JobKind("clustering.crawl_site", Job.Queue.FETCH, crawl, "site.crawled")
@@ -128,10 +130,10 @@ def lines_so_far(job: Job) -> Iterator[CrawlLine]:
     for page in visited.order_by("depth", "id").select_related("latest_snapshot").iterator():
         snapshot = page.latest_snapshot
         if page.state == Page.State.FAILED or snapshot is None:
-            yield CrawlLine(page.url, page.status, "failed", page.reason)
+            yield CrawlLine(page.given_url, page.status, "failed", page.reason)
         else:
             is_new = job.started_at is not None and snapshot.fetched_at >= job.started_at
-            yield CrawlLine(page.url, page.status, "new" if is_new else "unchanged")
+            yield CrawlLine(page.given_url, page.status, "new" if is_new else "unchanged")
 
 
 def _key(site: Site) -> str:
@@ -147,4 +149,4 @@ def _checked_params(
         )
     limits = CrawlLimits(max_pages, delay)
     url = entry_at(site, entry or site.root_url)
-    return {"entry": url} | asdict(limits) | {"strategy": str(strategy)}
+    return {"entry": url, "given_entry": entry} | asdict(limits) | {"strategy": str(strategy)}

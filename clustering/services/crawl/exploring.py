@@ -18,9 +18,9 @@ from clustering.dom.addresses import url_hash
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
 from clustering.models import Page
-from clustering.services.crawl.crawl_results import ERROR, MAX_REDIRECTS
+from clustering.services.crawl.crawl_results import MAX_REDIRECTS
 from clustering.services.crawl.crawler import Crawler
-from clustering.services.crawl.frontier import LinkTarget
+from clustering.services.crawl.frontier import ERROR, LinkTarget
 from vertex.core.models import Refusal
 from vertex.core.storage import page_store
 
@@ -67,7 +67,7 @@ class Visitor:
         if page is None and not self._is_refused(url):
             if self.crawler.has_enough:
                 raise NoMoreVisits
-            self.crawler.add(self._target_by_url.get(url, LinkTarget(url, url, 0)))
+            self.crawler.add(self._target_by_url.get(url, LinkTarget(url, 0)))
             self.crawler.visit_due()
             page = self._page_at(url)
         for _ in range(MAX_REDIRECTS + 1):
@@ -101,9 +101,7 @@ class Visitor:
         if (snapshot.status or 0) >= ERROR:
             return PageLinks(page.url, dict.fromkeys(collections, ()))
         for link in links:
-            self._target_by_url.setdefault(
-                link.url, LinkTarget(link.url, link.written, page.depth + 1)
-            )
+            self._target_by_url.setdefault(link.url, LinkTarget(link.url, page.depth + 1))
         return PageLinks(page.url, collections)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from django.db.models import Count, F, Min
+from django.db.models import Count, Min
 
 from clustering.dom.addresses import belongs_to_site, origin_of, url_hash
 from clustering.models import Host, Page
 from clustering.services.crawl import hosts
+from clustering.services.pages.pages import count_new_pages, lock_sites
 from vertex.core.models import Job, Site
 from vertex.core.texts import storable
 
@@ -22,6 +23,13 @@ MAX_REPEATED: Final = 4  # the same name in one path
 MAX_REMEMBERED: Final = 300_000  # addresses seen lately, to spare the database a query
 REFUSING: Final = frozenset({"address", "robots", "bad_url", "too_large", "encoding", "redirect"})
 ADDRESSES_PER_QUERY: Final = 400
+ERROR: Final = 400  # the first status of an error
+STORED_COLUMNS: Final = (
+    "latest_snapshot__status",
+    "latest_snapshot__is_rendered",
+    "latest_snapshot__etag",
+    "latest_snapshot__last_modified",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +38,39 @@ class DuePage:
 
     pk: int
     url: str
+    given_url: str
     depth: int
     n_tries: int
+    # Of what is stored, blank where nothing is or it cannot be asked for whether it changed.
+    etag: str = ""
+    last_modified: str = ""
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Return the headers by which a host answers only what has changed."""
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in headers.items() if value}
+
+
+def due_page(row: tuple[Any, ...]) -> DuePage:
+    """Return a page from its columns and those of its latest snapshot."""
+    pk, url, given_url, depth, n_tries, status, is_rendered, etag, last_modified = row
+    if status is None or status >= ERROR or is_rendered:
+        etag = last_modified = ""
+    return DuePage(pk, url, given_url, depth, n_tries, etag, last_modified)
 
 
 class LinkTarget(NamedTuple):
     """An address that was found, and how far from the entry."""
 
     url: str
-    written: str
+    depth: int
+
+
+class NewlyDue(NamedTuple):
+    """How many pages of a host became due, and how near to the entry the nearest of them is."""
+
+    n_pages: int
     depth: int
 
 
@@ -59,13 +91,18 @@ class Frontier:
     _seen: set[str] = field(default_factory=set)
     _host_by_origin: dict[str, int] = field(default_factory=dict)
 
-    def add(self, targets: Iterable[LinkTarget]) -> tuple[Counter[int], list[Trap]]:
+    def add(self, targets: Iterable[LinkTarget]) -> tuple[dict[int, NewlyDue], list[Trap]]:
         """Make addresses of the site due, in this order, unless the crawl knows them already.
 
-        Return how many became due by host, and the addresses that look like a trap.
+        Return what became due by host, and the addresses that look like a trap.
         """
+        wanted, traps = self.sift(targets)
+        return make_due([(self, wanted)])[0], traps
+
+    def sift(self, targets: Iterable[LinkTarget]) -> tuple[dict[bytes, LinkTarget], list[Trap]]:
+        """Return the addresses of the site that were not seen lately, by hash, and the traps among them."""
         traps: list[Trap] = []
-        new_targets: dict[bytes, LinkTarget] = {}
+        wanted: dict[bytes, LinkTarget] = {}
         for target in targets:
             if target.url in self._seen:
                 continue
@@ -76,8 +113,12 @@ class Frontier:
             if trap:
                 traps.append(trap)
             else:
-                new_targets[url_hash(target.url)] = target
-        return self._make_due(new_targets), traps
+                wanted[url_hash(target.url)] = target
+        return wanted, traps
+
+    def forget_seen(self) -> None:
+        """Look each address up again: what was added last was not stored."""
+        self._seen.clear()
 
     def retry(self, url: str) -> None:
         """Make an address due again that this crawl could not get before."""
@@ -94,10 +135,10 @@ class Frontier:
         rows = (
             Page.objects.filter(crawl=self.job, host=host, state=Page.State.DUE)
             .order_by("depth", "id")
-            .values_list("pk", "url", "depth", "n_tries")
+            .values_list("pk", "url", "given_url", "depth", "n_tries", *STORED_COLUMNS)
         )
         rows = rows[: limit + len(without)]  # enough, whichever of them are left out
-        return [DuePage(*row) for row in rows if row[0] not in without][:limit]
+        return [due_page(row) for row in rows if row[0] not in without][:limit]
 
     def n_due_by_host(self) -> dict[int, int]:
         """Count the due pages; hosts come in the order in which their first page is due."""
@@ -112,6 +153,11 @@ class Frontier:
     def belongs_to_site(self, url: str) -> bool:
         """Return whether an address belongs to the site."""
         return belongs_to_site(url, self.site.root_url, self.site.extra_hosts)
+
+    def keep_given_url(self, url: str, given_url: str) -> None:
+        """Keep how somebody wrote the address of a page."""
+        pages = Page.objects.filter(site=self.site, url_hash=url_hash(url))
+        pages.update(given_url=storable(given_url))
 
     def ids_of(self, urls: Collection[str]) -> dict[str, int]:
         """Return the rows of addresses."""
@@ -140,70 +186,112 @@ class Frontier:
             self._seen.clear()
         self._seen.add(url)
 
-    def _make_due(self, targets: dict[bytes, LinkTarget]) -> Counter[int]:
-        n_by_host: Counter[int] = Counter()
-        hashes = list(targets)
-        if hashes:  # one writer at a time adds pages to a site
-            Site.objects.select_for_update(no_key=True).get(pk=self.site.pk)
-        for start in range(0, len(hashes), ADDRESSES_PER_QUERY):
-            part = {key: targets[key] for key in hashes[start : start + ADDRESSES_PER_QUERY]}
-            known = Page.objects.filter(site=self.site, url_hash__in=list(part))
-            rows = {
-                bytes(key): (pk, crawl)
-                for key, pk, crawl in known.values_list("url_hash", "pk", "crawl")
-            }
-            n_by_host += self._renew(part, rows)
-            n_by_host += self._create(
-                {key: target for key, target in part.items() if key not in rows}
-            )
-        return n_by_host
-
-    def _renew(
-        self, part: dict[bytes, LinkTarget], rows: Mapping[bytes, tuple[int, int | None]]
-    ) -> Counter[int]:
-        """Make pages due that were known before this crawl."""
-        pks_by_host_and_depth: dict[tuple[int, int], list[int]] = {}
-        for key, target in part.items():
-            pk, crawl = rows.get(key, (0, self.job.pk))
-            if crawl != self.job.pk:
-                pks_by_host_and_depth.setdefault(
-                    (self._host_of(target.url), target.depth), []
-                ).append(pk)
-        for (host, depth), pks in pks_by_host_and_depth.items():
-            Page.objects.filter(pk__in=pks).update(
-                state=Page.State.DUE,
-                crawl=self.job,
-                host_id=host,
-                depth=depth,
-                n_tries=0,
-                reason="",
-                redirects_to=None,
-            )
-        return Counter({host: len(pks) for (host, _), pks in pks_by_host_and_depth.items()})
-
-    def _create(self, part: dict[bytes, LinkTarget]) -> Counter[int]:
-        pages = [
-            Page(
-                site=self.site,
-                url=target.url,
-                url_hash=key,
-                written_url=storable(target.written),
-                depth=target.depth,
-                crawl=self.job,
-                host_id=self._host_of(target.url),
-            )
-            for key, target in part.items()
-        ]
-        Page.objects.bulk_create(pages)
-        if pages:
-            Site.objects.filter(pk=self.site.pk).update(n_pages=F("n_pages") + len(pages))
-        return Counter(page.host_id for page in pages if page.host_id is not None)
-
-    def _host_of(self, url: str) -> int:
+    def host_of(self, url: str) -> int:
+        """Return the row of an address's host."""
         origin = origin_of(url)
         if origin not in self._host_by_origin:
             self._host_by_origin[origin] = hosts.find_host(origin=origin).pk
         return self._host_by_origin[origin]
+
+
+def make_due(
+    wanted_by_frontier: Sequence[tuple[Frontier, Mapping[bytes, LinkTarget]]],
+) -> list[dict[int, NewlyDue]]:
+    """Make addresses due in several crawls, each in its order; return what became due, by host.
+
+    An address that its crawl knows already stays as it is. The number of statements does not grow with that
+    of the crawls, but for those that visit known pages anew.
+    """
+    newly_due: list[_DueCounter] = [_DueCounter() for _ in wanted_by_frontier]
+    wanted = [
+        _Wanted(frontier, counter, key, target)
+        for (frontier, targets), counter in zip(wanted_by_frontier, newly_due, strict=True)
+        for key, target in targets.items()
+    ]
+    if wanted:  # one writer at a time adds pages to a site
+        lock_sites([each.frontier.site for each in wanted])
+    for start in range(0, len(wanted), ADDRESSES_PER_QUERY):
+        part = wanted[start : start + ADDRESSES_PER_QUERY]
+        known = Page.objects.filter(
+            site__in={each.frontier.site.pk for each in part},
+            url_hash__in=[each.key for each in part],
+        )
+        rows = {
+            (site, bytes(key)): (pk, crawl)
+            for site, key, pk, crawl in known.values_list("site", "url_hash", "pk", "crawl")
+        }
+        _renew(part, rows)
+        _create([each for each in part if each.page_key not in rows])
+    return [counter.by_host for counter in newly_due]
+
+
+@dataclass(slots=True)
+class _DueCounter:
+    """What became due of one crawl."""
+
+    by_host: dict[int, NewlyDue] = field(default_factory=dict)
+
+    def count(self, host: int, depth: int) -> None:
+        before = self.by_host.get(host, NewlyDue(0, depth))
+        self.by_host[host] = NewlyDue(before.n_pages + 1, min(before.depth, depth))
+
+
+class _Wanted(NamedTuple):
+    """An address to make due in a crawl."""
+
+    frontier: Frontier
+    newly_due: _DueCounter
+    key: bytes
+    target: LinkTarget
+
+    @property
+    def page_key(self) -> tuple[int, bytes]:
+        return self.frontier.site.pk, self.key
+
+
+def _renew(
+    part: Iterable[_Wanted], rows: Mapping[tuple[int, bytes], tuple[int, int | None]]
+) -> None:
+    """Make pages due that were known before their crawl."""
+    pks_by_visit: dict[tuple[int, int, int], list[int]] = {}
+    for each in part:
+        job = each.frontier.job.pk
+        pk, crawl = rows.get(each.page_key, (0, job))
+        if crawl != job:
+            host = each.frontier.host_of(each.target.url)
+            pks_by_visit.setdefault((job, host, each.target.depth), []).append(pk)
+            each.newly_due.count(host, each.target.depth)
+    for (job, host, depth), pks in pks_by_visit.items():
+        Page.objects.filter(pk__in=pks).update(
+            state=Page.State.DUE,
+            crawl_id=job,
+            host_id=host,
+            depth=depth,
+            n_tries=0,
+            reason="",
+            redirects_to=None,
+        )
+
+
+def _create(part: Iterable[_Wanted]) -> None:
+    """Create the pages that no crawl has seen before."""
+    pages = []
+    for each in part:
+        host = each.frontier.host_of(each.target.url)
+        each.newly_due.count(host, each.target.depth)
+        pages.append(
+            Page(
+                site=each.frontier.site,
+                url=each.target.url,
+                url_hash=each.key,
+                given_url=each.target.url,
+                depth=each.target.depth,
+                crawl=each.frontier.job,
+                host_id=host,
+            )
+        )
+    Page.objects.bulk_create(pages)
+    count_new_pages(pages)
 
 
 def trap_of(url: str, depth: int) -> Trap | None:

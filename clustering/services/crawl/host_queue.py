@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -10,16 +11,21 @@ from typing import Final
 
 from django.utils import timezone
 
-from clustering.fetching.client import Fetched, Fetcher
+from clustering.fetching.client import Client, Fetched
 from clustering.fetching.politeness import BUSY, back_off, pause_asked
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsDisallow, RobotsUnavailable
 from clustering.models import Host
-from clustering.services.crawl.fetch_threads import FetchTask, FetchThreads
+from clustering.services.crawl.fetch_tasks import FetchTask, FileFetch
 from clustering.services.crawl.frontier import DuePage, Frontier
 
 MAX_CONNECTIONS: Final = 8  # at once, to a host that asks for no pause between requests
 MAX_UNSTORED: Final = 256  # pages requested or answered, but not yet stored
 ROWS_READ_AHEAD: Final = 64
+FULL_BATCH: Final = 32  # answers of a host that are stored without a wait for more
+MAX_HOLD_AT_WORK: Final = (
+    0.2  # seconds that an answer waits while others of its host are on their way
+)
+MAX_HOLD: Final = 2.0  # … and while the host is left alone anyway
 MAX_FAILURES: Final = 8  # in a row, of a host that has answered before
 MAX_FAILURES_EARLY: Final = 3  # of one that never did
 # Refusals of one page that hold for all pages of its host.
@@ -32,13 +38,14 @@ class HostQueue:
 
     host: Host
     base_delay: float
-    fetcher: Fetcher
-    threads: FetchThreads
+    client: Client
     robots: Robots | None = None
     awaits_robots: bool = False
     next_at: float = 0.0
     tasks: deque[FetchTask] = field(default_factory=deque)
     has_asked_for_robots: bool = False
+    files: deque[FileFetch] = field(default_factory=deque)  # the first may be on its way
+    is_fetching_file: bool = False
     gives_up_for: str = ""
     gives_up_code: str = ""
     has_answered: bool = False
@@ -72,24 +79,42 @@ class HostQueue:
         return sum(not task.is_ready for task in self.tasks)
 
     @property
-    def n_bytes(self) -> int:
-        """Return the size of the bodies that wait to be stored."""
-        bodies = (task.answer.body for task in self.tasks if isinstance(task.answer, Fetched))
-        return sum(map(len, bodies))
-
-    @property
     def is_idle(self) -> bool:
         """Return whether nothing is left to do here."""
-        return not (self.tasks or self._loaded or self._may_have_due or self._rests_until)
+        is_at_work = self.tasks or self.files
+        return not (is_at_work or self._loaded or self._may_have_due or self._rests_until)
 
     def wait(self, seconds: float) -> None:
         """Request nothing during these seconds."""
         self.next_at = max(self.next_at, monotonic() + seconds)
 
-    def refill(self) -> None:
-        """Look for due pages again, since new ones may stand before those that were read ahead."""
-        self._loaded.clear()
+    def refill(self, depth: int = 0) -> None:
+        """Look for due pages again: new ones of this depth may stand before those that were read ahead."""
+        if not self._loaded or self._loaded[-1].depth >= depth:
+            self._loaded.clear()
         self._may_have_due = True
+
+    def store_by(self) -> float:
+        """Return when at the latest the answers should be stored; infinity where there are none.
+
+        Answers of many hosts are cheaper to store together, and a host that is asked every few seconds loses
+        nothing by that.
+        """
+        n_ready = self.n_ready
+        if not n_ready:
+            return math.inf
+        if n_ready >= FULL_BATCH:
+            return 0.0
+        first_ready_at = self.tasks[0].ready_at
+        if self.n_outstanding:
+            return first_ready_at + MAX_HOLD_AT_WORK
+        return min(self.next_at, first_ready_at + MAX_HOLD)
+
+    def look_at(self) -> float:
+        """Return when something may be asked for without an answer before that; infinity: never."""
+        moments = [self.next_at, *self._rests_until.values()]
+        now = monotonic()
+        return min((moment for moment in moments if moment > now), default=math.inf)
 
     def postpone(self, page: DuePage) -> None:
         """Leave a page alone for a while that grows with its tries."""
@@ -99,8 +124,8 @@ class HostQueue:
     def next_page(self, frontier: Frontier) -> DuePage | None:
         """Return the page to request now, None without one or while the host needs a pause."""
         n_at_once = 1 if self.delay else MAX_CONNECTIONS
-        if self.awaits_robots or not self.may_be_asked:
-            return None
+        if self.awaits_robots or self.files or not self.may_be_asked:
+            return None  # a file comes first, since it tells of pages
         if self.n_outstanding >= n_at_once or len(self.tasks) >= MAX_UNSTORED:
             return None
         self._load(frontier)
@@ -180,7 +205,8 @@ class HostQueue:
         for pk in rested:
             del self._rests_until[pk]
         if rested:
-            self.refill()
+            self._loaded.clear()
+            self._may_have_due = True
         if self._loaded or not self._may_have_due:
             return
         busy = {task.page.pk for task in self.tasks if task.page} | self._rests_until.keys()

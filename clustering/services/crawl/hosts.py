@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -35,10 +36,15 @@ def lease_host(*, host: Host, job: Job) -> bool:
     return n_leased == 1
 
 
-def keep_hosts(*, hosts: Collection[int], job: Job) -> bool:
-    """Renew the leases of hosts; return whether all were still held."""
-    held = Host.objects.filter(pk__in=hosts, leased_by=_name_of(job))
-    return held.update(leased_until=timezone.now() + LEASE) == len(hosts)
+def keep_hosts(hosts_by_job: Sequence[tuple[Job, Collection[int]]]) -> list[bool]:
+    """Renew the leases of hosts; return for each job whether all of its hosts were still held."""
+    name_by_host = {host: _name_of(job) for job, hosts in hosts_by_job for host in hosts}
+    with transaction.atomic():
+        rows = Host.objects.select_for_update(no_key=True).filter(pk__in=name_by_host)
+        holders = rows.order_by("pk").values_list("pk", "leased_by")
+        held = {pk for pk, leased_by in holders if leased_by == name_by_host[pk]}
+        Host.objects.filter(pk__in=held).update(leased_until=timezone.now() + LEASE)
+    return [held.issuperset(hosts) for _, hosts in hosts_by_job]
 
 
 def release_hosts(*, job: Job) -> None:
@@ -72,6 +78,16 @@ def keep_next_fetch(*, host: Host, at: datetime) -> None:
     """Save when the host may be fetched from again, for a crawl that begins after this one."""
     host.next_fetch_at = at
     host.save(update_fields=["next_fetch_at"])
+
+
+def keep_next_fetches(delay_by_host: Mapping[int, float]) -> None:
+    """Save for hosts that were asked just now when they may be asked again, by whoever comes next."""
+    hosts_by_delay: dict[float, list[int]] = {}
+    for host, delay in delay_by_host.items():
+        hosts_by_delay.setdefault(delay, []).append(host)
+    now = timezone.now()
+    for delay, hosts in hosts_by_delay.items():
+        Host.objects.filter(pk__in=hosts).update(next_fetch_at=now + timedelta(seconds=delay))
 
 
 def _name_of(job: Job) -> str:

@@ -7,15 +7,15 @@ what it has visited, decides the same again, and continues.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from clustering.dom.addresses import url_hash
 from clustering.models import Page
-from clustering.services.crawl.crawl_results import MAX_REDIRECTS, CrawlWriter
+from clustering.services.crawl.crawl_results import MAX_REDIRECTS
 from clustering.services.crawl.crawler import Crawler
-from clustering.services.crawl.frontier import Frontier, LinkTarget
+from clustering.services.crawl.engine import Engine
+from clustering.services.crawl.frontier import LinkTarget
 from clustering.services.crawl.limits import DEFAULT_PAGES, CrawlLimits, entry_at
 from clustering.services.lists.list_tables import ListTable, tables_of_snapshot
 from vertex.core.models import Job, Site
@@ -40,6 +40,7 @@ def list_crawl_request(
     entry = entry_at(site, url)
     params = {
         "entry": entry,
+        "given_entry": url,
         **asdict(limits),
         "follows_pages": follows_pages,
         "follows_details": follows_details,
@@ -60,11 +61,8 @@ def crawl_list(run: JobRun) -> dict[str, Any]:
 
     A line is reported for each page. Raises JobFailed where no page could be stored.
     """
-    site = run.site
-    frontier = Frontier(run.job, site)
-    writer = CrawlWriter(run.job, site, frontier, follows_links=False)
-    with closing(Crawler(run, site, frontier, writer)) as crawler:
-        return _ListCrawl(crawler).go()
+    with Engine() as engine:
+        return _ListCrawl(engine.take(run, follows_links=False)).go()
 
 
 CRAWL_LIST = JobKind("clustering.crawl_list", Job.Queue.FETCH, crawl_list, "list.crawled")
@@ -104,7 +102,7 @@ class _ListCrawl:
     def _visit(self, urls: Iterable[str], depth: int) -> None:
         """Visit the addresses that this crawl has not come to, up to its limit."""
         for url in urls:
-            self.crawler.add(LinkTarget(url, url, depth))
+            self.crawler.add(LinkTarget(url, depth))
         self.crawler.visit_due()
 
     def _page_at(self, url: str) -> Page | None:

@@ -16,9 +16,17 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from clustering.dom.addresses import BadAddress
-from clustering.forms.pages import CrawlForm, ImportForm, SearchLogForm
+from clustering.forms.pages import (
+    AddressListForm,
+    CrawlForm,
+    ImportForm,
+    SearchLogForm,
+    SitemapForm,
+)
 from clustering.models import Link, Page, Snapshot
 from clustering.services.crawl import crawling
+from clustering.services.crawl.address_lists import visit_pasted, visit_uploaded
+from clustering.services.crawl.sitemap_crawling import sitemap_crawl_request
 from clustering.services.pages import search_log as search_logs
 from clustering.services.pages.uploaded_pages import UnfitUploads, import_uploads
 from vertex.core.models import Job, Role, Site
@@ -169,6 +177,61 @@ def crawl_site(request: HttpRequest, name: str) -> HttpResponse:
         else:
             return _to_job(request, job)
     return _form_page(request, "crawl_site", site, form)
+
+
+@needs_role(Role.OPERATOR)
+@require_http_methods(["GET", "POST"])
+def crawl_sitemaps(request: HttpRequest, name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    form = SitemapForm(request.POST or None)
+    form.fields["delay"].widget.attrs["placeholder"] = f"{site.crawl_delay:g}"
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = enqueue(
+                sitemap_crawl_request(
+                    site=site,
+                    sitemap=form.cleaned_data["sitemap"],
+                    max_pages=form.cleaned_data["max_pages"],
+                    delay=form.cleaned_data["delay"],
+                ),
+                actor=user_of(request),
+            )
+        except JobExists as error:
+            return _already(request, error)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return _to_job(request, job)
+    return _form_page(request, "crawl_sitemaps", site, form)
+
+
+@needs_role(Role.OPERATOR)
+@require_http_methods(["GET", "POST"])
+def visit_addresses(request: HttpRequest, name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    is_post = request.method == "POST"
+    form = AddressListForm(request.POST, request.FILES) if is_post else AddressListForm()
+    form.fields["delay"].widget.attrs["placeholder"] = f"{site.crawl_delay:g}"
+    if is_post and form.is_valid():
+        file, delay = form.cleaned_data["file"], form.cleaned_data["delay"]
+        actor = user_of(request)
+        try:
+            if file:
+                job = visit_uploaded(
+                    site=site, chunks=file.chunks(), name=file.name, delay=delay, actor=actor
+                )
+            else:
+                lines = form.cleaned_data["addresses"].splitlines()
+                job = visit_pasted(site=site, addresses=lines, delay=delay, actor=actor)
+        except JobExists as error:
+            return _already(request, error)
+        except ValidationError as error:
+            form.add_error(None, error)
+        except (UploadTooLarge, DiskFull) as error:
+            form.add_error("file", str(error))
+        else:
+            return _to_job(request, job)
+    return _form_page(request, "visit_addresses", site, form)
 
 
 @needs_role(Role.OPERATOR)

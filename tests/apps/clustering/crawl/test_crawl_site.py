@@ -64,6 +64,7 @@ def test_options_reach_the_crawl(tmp_path: Path) -> None:
     ] == [f"{host.url}/a"]
     assert Job.objects.get().params == {
         "entry": f"{host.url}/a",
+        "given_entry": f"{host.url}/a",
         "max_pages": 5,
         "delay": 0.01,
         "strategy": "breadth_first",

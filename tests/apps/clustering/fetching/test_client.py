@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from clustering.fetching.client import AnswerBroken, Fetcher, RedirectRefused
-from clustering.fetching.connections import HostSilent, TlsFailed
+from clustering.fetching.client import Client, Fetcher, RedirectRefused
+from clustering.fetching.connections import AnswerBroken, HostSilent, TlsFailed
 from clustering.fetching.deadlines import DeadlinePassed
 from clustering.fetching.decoding import BodyTooLarge, EncodingRefused
 from clustering.fetching.guard import Guard, UrlRefused, networks
@@ -38,7 +38,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 @pytest.fixture
 def fetcher() -> Iterator[Fetcher]:
-    with Fetcher(AGENT, GUARD) as one:
+    with Fetcher(Client(AGENT, GUARD)) as one:
         yield one
 
 
@@ -82,7 +82,7 @@ def test_connections_are_used_again(fetcher: Fetcher) -> None:
         for _ in range(3):
             fetcher.fetch(host.url)
 
-    assert len(fetcher._pool.connections) == 1
+    assert [len(waiting) for waiting in fetcher.client.idle.values()] == [1]
 
 
 def test_a_connection_that_the_host_has_closed_meanwhile_is_replaced(fetcher: Fetcher) -> None:
@@ -180,7 +180,7 @@ def test_what_is_sent_is_sent_to_nobody_else(fetcher: Fetcher) -> None:
 
 
 def test_a_host_that_hangs_is_left_after_its_silence(fetcher: Fetcher) -> None:
-    fetcher.silence = 0.5
+    fetcher.client.silence = 0.5
     with FakeHost({"/": raw(hang)}) as host:
         assert 0.4 < seconds_of(lambda: fetcher.fetch(host.url), HostSilent) < LONG_BEFORE
 
@@ -230,7 +230,7 @@ class _Everything(dict[str, Answer | Callable[[Asked], Answer]]):
 
 def test_called_off_requests_end_at_once() -> None:
     stop = threading.Event()
-    with FakeHost({"/": raw(hang)}) as host, Fetcher(AGENT, GUARD, stop) as fetcher:
+    with FakeHost({"/": raw(hang)}) as host, Fetcher(Client(AGENT, GUARD), stop) as fetcher:
         threading.Timer(0.3, stop.set).start()
         assert seconds_of(lambda: fetcher.fetch(host.url), FetchStopped) < 2
 
@@ -351,7 +351,7 @@ def shop() -> Iterator[FakeHost]:
 
 def test_the_checked_address_is_asked_under_the_name_of_the_host(shop: FakeHost) -> None:
     trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
-    with Fetcher(AGENT, GUARD, certificates=trusting) as fetcher:
+    with Fetcher(Client(AGENT, GUARD, certificates=trusting)) as fetcher:
         answer = fetcher.fetch(f"https://shop.test:{shop.server_port}/")
 
     assert b"shop" in answer.body
@@ -361,10 +361,10 @@ def test_the_checked_address_is_asked_under_the_name_of_the_host(shop: FakeHost)
 
 def test_a_certificate_of_nobody_or_of_another_name_is_refused(shop: FakeHost) -> None:
     trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
-    with Fetcher(AGENT, GUARD) as fetcher, pytest.raises(TlsFailed, match="self-signed"):
+    with Fetcher(Client(AGENT, GUARD)) as fetcher, pytest.raises(TlsFailed, match="self-signed"):
         fetcher.fetch(f"https://shop.test:{shop.server_port}/")
     with (
-        Fetcher(AGENT, GUARD, certificates=trusting) as fetcher,
+        Fetcher(Client(AGENT, GUARD, certificates=trusting)) as fetcher,
         pytest.raises(TlsFailed, match="mismatch"),
     ):
         fetcher.fetch(f"https://other.test:{shop.server_port}/")

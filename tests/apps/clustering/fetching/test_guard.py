@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from clustering.fetching.client import Fetcher
-from clustering.fetching.deadlines import Deadline
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import (
     REFUSED_NETWORKS,
     TABLE,
@@ -26,6 +25,7 @@ from clustering.fetching.guard import (
     networks,
     read_url,
 )
+from clustering.fetching.loop import wait_for
 from clustering.fetching.refusals import FetchRefused
 from tests.apps.clustering.fake_host import HANGS_FOR, LONG_BEFORE, Canary, FakeHost, canary, moved
 
@@ -117,7 +117,7 @@ def answering(*answers: str) -> Callable[[str, int], list[str]]:
 
 
 def fetcher_of(**guard: object) -> Fetcher:
-    return Fetcher(AGENT, Guard(**guard))  # type: ignore[arg-type] # what a test leaves out has a default
+    return Fetcher(Client(AGENT, Guard(**guard)))  # type: ignore[arg-type] # what a test leaves out has a default
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -146,7 +146,7 @@ def test_every_network_of_the_table_is_refused_from_end_to_end(network: str) -> 
     for address in (span.network_address, middle, span.broadcast_address):
         guard = Guard(resolve=answering(str(address)))
         with pytest.raises(AddressRefused, match="shop"):
-            guard.checked_addresses("shop.test", 80, Deadline(5))
+            wait_for(guard.checked_addresses("shop.test", 80))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_every_network_of_the_table_is_refused_from_end_to_end(network: str) -> 
 def test_public_addresses_pass(address: str) -> None:
     guard = Guard(resolve=answering(address))
 
-    assert [ipaddress.ip_address(address)] == guard.checked_addresses("shop.test", 80, Deadline(5))
+    assert [ipaddress.ip_address(address)] == wait_for(guard.checked_addresses("shop.test", 80))
 
 
 def test_the_table_covers_what_python_calls_special() -> None:
@@ -220,7 +220,7 @@ def test_an_answer_that_is_no_plain_address_is_refused(answer: str) -> None:
     guard = Guard(resolve=answering(answer))
 
     with pytest.raises(AddressRefused):
-        guard.checked_addresses("shop.test", 80, Deadline(5))
+        wait_for(guard.checked_addresses("shop.test", 80))
 
 
 class Rebinding:
@@ -306,19 +306,18 @@ def test_a_name_without_an_address_is_told_from_a_name_server_that_is_down() -> 
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     with pytest.raises(NameNotFound, match="Name or service not known") as permanent:
-        Guard(resolve=unknown).checked_addresses("shop.test", 80, Deadline(5))
+        wait_for(Guard(resolve=unknown).checked_addresses("shop.test", 80))
     with pytest.raises(NameNotAnswered, match="Temporary") as passing:
-        Guard(resolve=down).checked_addresses("shop.test", 80, Deadline(5))
+        wait_for(Guard(resolve=down).checked_addresses("shop.test", 80))
     assert (permanent.value.is_transient, passing.value.is_transient) == (False, True)
 
 
 def test_a_name_server_that_hangs_is_not_waited_for() -> None:
     is_over = threading.Event()
     begun = time.monotonic()
+    hangs = Guard(resolve=lambda _host, _port: [str(is_over.wait(HANGS_FOR))])
     with pytest.raises(FetchRefused):
-        Guard(resolve=lambda _host, _port: [str(is_over.wait(HANGS_FOR))]).checked_addresses(
-            "a.test", 80, Deadline(0.5)
-        )
+        wait_for(hangs.checked_addresses("a.test", 80))
     is_over.set()
 
     assert time.monotonic() - begun < LONG_BEFORE

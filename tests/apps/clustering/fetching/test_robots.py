@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.fetching.robots import (
     MAX_ROBOTS_BYTES,
@@ -23,7 +23,7 @@ AGENT = "Vertex/0.1 (+https://example.org/bot)"
 
 @pytest.fixture
 def fetcher() -> Iterator[Fetcher]:
-    with Fetcher(AGENT, Guard(networks(["127.0.0.0/8"]))) as one:
+    with Fetcher(Client(AGENT, Guard(networks(["127.0.0.0/8"])))) as one:
         yield one
 
 

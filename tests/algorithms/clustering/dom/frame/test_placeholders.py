@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import unquote
 
 import pytest
@@ -45,3 +46,12 @@ def test_a_box_tells_its_size_to_the_sheet_and_nothing_else() -> None:
     frame = html.fragment_fromstring("<iframe width='100%' height='9;top:0'></iframe>")
 
     assert "--vertex-width:100%;" == box_size(frame)
+
+
+def test_a_hostile_width_is_read_in_linear_time() -> None:
+    image = html.Element("img", width="1" + " " * 300_000 + "x")
+    started = time.thread_time()
+
+    placeholder(image)
+
+    assert time.thread_time() - started < 0.5

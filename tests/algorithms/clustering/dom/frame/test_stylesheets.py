@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from clustering.dom.frame.stylesheets import (
@@ -113,3 +115,55 @@ def test_cleaning_takes_time_in_proportion() -> None:
     )
 
     assert isinstance(clean_stylesheet(css, resolve), str)
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        "a{b:url(" + " " * 300_000 + "(}",
+        "@font-face{" * 100_000,
+        "@font-face{a{" * 50_000,
+        "url(" * 100_000,
+        "a{b:c}" * 50_000,
+        "{" * 300_000,
+    ],
+    ids=[
+        "blanks in an address",
+        "fonts in fonts",
+        "rules in fonts",
+        "addresses",
+        "rules",
+        "blocks",
+    ],
+)
+def test_a_hostile_sheet_is_cleaned_in_linear_time(css: str) -> None:
+    started = time.thread_time()
+
+    place_files(clean_stylesheet(css, resolve), lambda _url, _kind: None, lambda _url: None)
+
+    assert time.thread_time() - started < 4
+
+
+def test_many_marks_in_a_string_are_read_in_linear_time() -> None:
+    cleaned = clean_stylesheet("a{b:'" + '@import url("sheet:x")' * 20_000 + "'}", resolve)
+    started = time.thread_time()
+
+    place_files(cleaned, lambda _url, _kind: None, lambda _url: "")
+
+    assert time.thread_time() - started < 1
+
+
+def test_nothing_in_a_string_is_taken_for_a_mark() -> None:
+    cleaned = clean_stylesheet("""a{b:'@import url("sheet:x");\\"'}""", resolve)
+
+    placed = place_files(cleaned, lambda _url, _kind: "/stored", lambda _url: "'} c{d:e}")
+
+    assert r"a{b:'@import url(\22 sheet:x\22 );\22 '}" == placed
+
+
+def test_a_font_within_a_font_is_left_as_one() -> None:
+    nested = "@font-face{src:url(a.ttf);@font-face{src:url(b.woff2)}}"
+
+    cleaned = clean_stylesheet(nested, resolve)
+
+    assert 1 == cleaned.count('url("font:')

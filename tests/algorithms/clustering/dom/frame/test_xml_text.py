@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
@@ -28,3 +31,22 @@ def test_what_leads_out_of_a_drawing_is_seen() -> None:
             "f(url(x))",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "url(#" + " " * 100_000,
+        "a-" * 50_000,
+        "-" * 100_000,
+        "a(" * 50_000,
+        "url(#a)" * 14_000 + "(",
+    ],
+    ids=["blanks", "names", "dashes", "functions", "addresses"],
+)
+def test_a_hostile_value_is_judged_in_linear_time(value: str) -> None:
+    started = time.thread_time()
+
+    is_local(value)
+
+    assert time.thread_time() - started < 0.5

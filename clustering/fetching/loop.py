@@ -1,0 +1,105 @@
+"""The asyncio loop on which all connections of this process are opened and read.
+
+It runs in one thread, which starts with the first request. What must wait for an answer in another
+thread asks by `wait_for`; a crawl sends its requests and takes the answers as they come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import wait
+from queue import SimpleQueue
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from clustering.fetching.refusals import FetchStopped
+
+T = TypeVar("T")
+
+POLL_SECONDS: Final = 0.25  # between two looks whether the work was called off
+
+_starting = threading.Lock()
+_loops: list[asyncio.AbstractEventLoop] = []  # of this process: none or one
+
+
+def network_loop() -> asyncio.AbstractEventLoop:
+    """Return the loop of this process; its thread is started by the first caller."""
+    with _starting:
+        if not _loops:
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="network", daemon=True).start()
+            _loops.append(loop)
+        return _loops[0]
+
+
+def wait_for(work: Coroutine[Any, Any, T], stop: threading.Event | None = None) -> T:
+    """Do work on the loop, wait for it and return what it returns.
+
+    Raises what the work raises, and FetchStopped as soon as `stop` is set.
+    """
+    future = asyncio.run_coroutine_threadsafe(work, network_loop())
+    try:
+        while True:
+            if stop is not None and stop.is_set():
+                raise FetchStopped("the work was called off")
+            if wait([future], None if stop is None else POLL_SECONDS).done:
+                return future.result()
+    finally:
+        future.cancel()
+
+
+async def do_in_thread(work: Callable[[], T]) -> T:
+    """Return what work returns that takes long, done where it holds up nobody on the loop."""
+    return await asyncio.to_thread(work)
+
+
+class Request(Protocol):
+    """Something to be asked for; it holds its answer once it is settled."""
+
+    async def settle(self) -> None: ...
+
+
+R = TypeVar("R", bound=Request)
+
+
+class Requests(Generic[R]):
+    """The requests of one thread: it sends them and takes the settled ones as they come."""
+
+    def __init__(self) -> None:
+        self.settled: SimpleQueue[R] = SimpleQueue()
+        self._under_way: dict[R, asyncio.Task[None]] = {}  # of the loop's thread
+
+    def send(self, request: R) -> None:
+        """Have the loop settle a request; it comes back through `settled`."""
+        network_loop().call_soon_threadsafe(self._start, request)
+
+    def call_off(self, requests: Iterable[R]) -> None:
+        """Stop requests; they do not come back."""
+        network_loop().call_soon_threadsafe(self._cancel, list(requests))
+
+    def _start(self, request: R) -> None:
+        self._under_way[request] = asyncio.get_running_loop().create_task(self._settle(request))
+
+    async def _settle(self, request: R) -> None:
+        try:
+            await request.settle()
+            self.settled.put(request)
+        finally:
+            self._under_way.pop(request, None)
+
+    def _cancel(self, requests: list[R]) -> None:
+        for request in requests:
+            if request in self._under_way:
+                self._under_way[request].cancel()
+
+
+def _forget_loop() -> None:
+    """Have a forked process start a loop of its own: threads do not come along."""
+    global _starting  # noqa: PLW0603 - another thread may have held it when the process was forked
+    _starting = threading.Lock()
+    _loops.clear()
+
+
+os.register_at_fork(after_in_child=_forget_loop)

@@ -1,0 +1,169 @@
+"""Visit the addresses of a list: those pages and no others, with a crawl's own manners.
+
+The list is a file with an address a line. What of it was visited are rows: a job that was cut off
+reads the list again and goes on with what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+
+from clustering.dom.addresses import BadAddress, normalise_url
+from clustering.services.crawl.crawler import Crawler
+from clustering.services.crawl.engine import Engine
+from clustering.services.crawl.frontier import LinkTarget
+from clustering.services.crawl.limits import CrawlLimits
+from vertex.core.models import Job, Site, User
+from vertex.core.services.files import uploads
+from vertex.core.services.files.files import (
+    BadLine,
+    UnreadableFile,
+    check_exists,
+    decompressed,
+    read_lines,
+    regular_file,
+)
+from vertex.core.services.jobs.jobs import JobFailed, JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
+from vertex.core.texts import storable
+
+ADDRESSES_PER_STEP: Final = 1000
+MAX_ADDRESSES: Final = 10_000_000
+MAX_PASTED: Final = 10_000  # addresses by the API, or in the browser
+COMMENT: Final = b"#"
+PASTED: Final = "addresses.txt"
+
+
+def address_list_request(*, site: Site, source: Path, delay: float | None = None) -> JobRequest:
+    """Describe the visit of a list's addresses. Raises UnreadableFile, ValidationError."""
+    check_exists(source)
+    limits = CrawlLimits(delay=delay)
+    label = storable(source.name)
+    return JobRequest(
+        kind=VISIT_ADDRESSES,
+        title=f"Visit addresses of {site.name}",
+        site=site,
+        params={"source": str(source.absolute()), "delay": limits.delay},
+        key=f"visit_addresses:{site.pk}",
+        subject=label,
+    )
+
+
+def visit_pasted(
+    *, site: Site, addresses: Iterable[str], delay: float | None = None, actor: User | None
+) -> Job:
+    """Start the visit of addresses that somebody pasted. Raises ValidationError, DiskFull, JobExists."""
+    lines = [line for line in (address.strip() for address in addresses) if line]
+    if not lines:
+        raise ValidationError("There is no address; write one on each line.")
+    if len(lines) > MAX_PASTED:
+        raise ValidationError(
+            f"{len(lines):,} addresses are too many to paste; hand in a file with more than {MAX_PASTED:,}."
+        )
+    chunks = (f"{line}\n".encode(errors="replace") for line in lines)
+    return visit_uploaded(site=site, chunks=chunks, name=PASTED, delay=delay, actor=actor)
+
+
+def visit_uploaded(
+    *,
+    site: Site,
+    chunks: Iterable[bytes],
+    name: str,
+    delay: float | None = None,
+    actor: User | None,
+) -> Job:
+    """Start the visit of an uploaded list. Raises ValidationError, DiskFull, UploadTooLarge, JobExists."""
+    path = uploads.keep_upload(chunks=chunks, name=name)
+    try:
+        return enqueue(address_list_request(site=site, source=path, delay=delay), actor=actor)
+    except BaseException:  # no job will read the file: it must not stay
+        uploads.drop_upload(path)
+        raise
+
+
+def visit_addresses(run: JobRun) -> dict[str, Any]:
+    """Visit the addresses of a job's list and report a line for each page.
+
+    What cannot be visited leaves a refusal. Raises JobFailed where no page could be stored.
+    """
+    path = Path(run.job.params["source"])
+    with Engine() as engine:
+        crawler = engine.take(run, follows_links=False)
+        crawler.begin()
+        try:
+            n_addresses = _make_due(crawler, path)
+        except UnreadableFile as error:
+            raise JobFailed(str(error)) from error
+        crawler.visit_due()
+        result = crawler.end() | {"addresses": n_addresses}
+    run.finish(result)  # before the list goes: without it the visit could not be repeated
+    uploads.drop_upload(path)
+    return result
+
+
+VISIT_ADDRESSES = JobKind(
+    "clustering.visit_addresses", Job.Queue.FETCH, visit_addresses, "addresses.visited"
+)
+
+
+def read_addresses(path: Path) -> Iterator[tuple[int, str | BadLine]]:
+    """Yield the number of each line with its address as written, or with the reason why it is none.
+
+    Empty lines and those that begin with # are left out. Raises UnreadableFile.
+    """
+    with regular_file(path) as raw:
+        for number, line in read_lines(decompressed(raw, path.name)):
+            if isinstance(line, BadLine):
+                yield number, line
+                continue
+            address = line.strip()
+            if address and not address.startswith(COMMENT):
+                yield number, _decoded(address)
+
+
+def _decoded(line: bytes) -> str | BadLine:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return BadLine("not UTF-8")
+
+
+def _make_due(crawler: Crawler, path: Path) -> int:
+    """Make the addresses of a list due, in its order; return how many it has."""
+    lines = islice(read_addresses(path), MAX_ADDRESSES)
+    n_addresses = 0
+    while step := list(islice(lines, ADDRESSES_PER_STEP)):
+        n_addresses += len(step)
+        targets: list[LinkTarget] = []
+        given_by_url: dict[str, str] = {}
+        refused: list[tuple[str, str, str]] = []
+        for number, address in step:
+            subject = f"{path.name}, line {number}"
+            if isinstance(address, BadLine):
+                refused.append((subject, "bad_line", address.reason))
+                continue
+            try:
+                url = _address_at(crawler, address)
+            except BadAddress as error:
+                refused.append((subject, "bad_url", str(error)))
+                continue
+            targets.append(LinkTarget(url, 0))
+            if url != address:
+                given_by_url[url] = address
+        crawler.add_all(targets, given_by_url=given_by_url, refused=refused)
+        crawler.beat()
+    return n_addresses
+
+
+def _address_at(crawler: Crawler, written: str) -> str:
+    """Return an address of the site, normalised. Raises BadAddress."""
+    url = normalise_url(written)
+    if not crawler.frontier.belongs_to_site(url):
+        root = crawler.site.root_url
+        raise BadAddress(written, f"does not belong to the site, whose root is {root}")
+    return url

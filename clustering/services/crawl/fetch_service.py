@@ -1,0 +1,149 @@
+"""Do the jobs of the queue `fetch` in one process: crawls of many sites, side by side.
+
+A crawl that visits all pages is driven by the engine of this process, together with all others of its
+kind. Work that decides page by page what to visit has a thread of its own, with an engine for itself;
+all of them share the loop of the network. Other processes like this one may run beside it: jobs and
+hosts are leased, and nothing else is shared.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+import structlog
+from django.db import DatabaseError, close_old_connections, connection
+from django.utils import timezone
+
+from clustering.services.crawl.crawler import Crawler
+from clustering.services.crawl.crawling import visits_all_pages
+from clustering.services.crawl.engine import Engine, stopping
+from vertex.core.models import Job
+from vertex.core.services.jobs import heartbeat, held_jobs, jobs
+from vertex.core.services.jobs.jobs import JobNotClaimed, JobRun, Work
+from vertex.core.services.jobs.processes import is_gone
+
+MAX_CRAWLS: Final = 500  # driven by the engine at once
+MAX_THREADS: Final = 16  # of other work at once
+LOOK_SECONDS: Final = 0.5  # between two looks for jobs that are due
+ABANDONED_SECONDS: Final = 5.0  # between two looks for jobs whose process is gone
+HEARTBEAT_SECONDS: Final = 30.0
+PATIENCE_AT_END: Final = 5.0  # seconds for the threads to give their jobs back
+PAUSE_AFTER_TROUBLE: Final = 1.0  # seconds, where the database refused something
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class FetchService:
+    """The jobs that one process holds."""
+
+    work_by_task: Mapping[str, Work]
+    after_crawl: Callable[[JobRun], None]  # what follows a crawl that was stored
+    engine: Engine = field(default_factory=Engine)
+    _threads: dict[int, threading.Thread] = field(default_factory=dict)  # by job
+    _looked_at: float = 0.0
+    _looked_for_abandoned_at: float = 0.0
+    _beaten_at: float = 0.0
+
+    def run(self) -> None:
+        """Take jobs and go on with them until `stopping` is set; then give them back."""
+        try:
+            while not stopping.is_set():
+                try:
+                    self.go_on()
+                except DatabaseError:  # away for a moment, or locked: the rows are as they were
+                    log.exception("fetching_interrupted")
+                    close_old_connections()
+                    stopping.wait(PAUSE_AFTER_TROUBLE)
+        finally:
+            self._give_back()
+
+    def go_on(self) -> None:
+        """Do one step: take what is due, drive the crawls, and end those that are over."""
+        now = monotonic()
+        if now - self._beaten_at >= HEARTBEAT_SECONDS:
+            self._beaten_at = now
+            heartbeat.record_heartbeat(Job.Queue.FETCH)
+        if now - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = now
+            self._take_jobs()
+        self.engine.step()
+        self._end_crawls()
+
+    def _take_jobs(self) -> None:
+        self._threads = {job: thread for job, thread in self._threads.items() if thread.is_alive()}
+        for job in self._waiting_jobs():
+            if visits_all_pages(job):
+                if len(self.engine.crawlers) < MAX_CRAWLS:
+                    self._take_crawl(job)
+            elif len(self._threads) < MAX_THREADS:
+                self._start_thread(job)
+
+    def _waiting_jobs(self) -> Iterator[Job]:
+        """Yield the jobs that are due, then now and then those that their process has left."""
+        jobs_here = Job.objects.filter(queue=Job.Queue.FETCH, task__in=self.work_by_task)
+        now = timezone.now()
+        yield from jobs_here.due(now).order_by("due_at", "pk")[:MAX_CRAWLS]
+        if monotonic() - self._looked_for_abandoned_at >= ABANDONED_SECONDS:
+            self._looked_for_abandoned_at = monotonic()
+            held = self.engine.crawlers.keys() | self._threads.keys()
+            for job in jobs_here.filter(state=Job.State.RUNNING).exclude(pk__in=held):
+                is_late = job.leased_until is not None and job.leased_until < now
+                if is_late or is_gone(job.leased_by):
+                    yield job
+
+    def _take_crawl(self, job: Job) -> None:
+        with suppress(JobNotClaimed):
+            run = jobs.claim_job(job.pk)
+            with held_jobs.caught() as errors:
+                self.engine.begin(run)
+            if errors:
+                jobs.end_with(run, errors[0])
+
+    def _start_thread(self, job: Job) -> None:
+        work = self.work_by_task[job.task]
+        thread = threading.Thread(
+            target=_work_apart, args=(job.pk, work), name=f"job {job.pk}", daemon=True
+        )
+        self._threads[job.pk] = thread
+        thread.start()
+
+    def _end_crawls(self) -> None:
+        """End the jobs of crawls that are settled or cannot go on."""
+        for crawler in self.engine.take_ended():
+            with held_jobs.caught() as errors:
+                self._end_crawl(crawler)
+            if errors:
+                jobs.end_with(crawler.run, errors[0])
+            crawler.close()
+
+    def _end_crawl(self, crawler: Crawler) -> None:
+        if crawler.error is not None:
+            jobs.end_with(crawler.run, crawler.error)
+            return
+        crawler.run.finish(crawler.end())
+        self.after_crawl(crawler.run)
+
+    def _give_back(self) -> None:
+        """Make the jobs due again for whoever comes next, and release the hosts."""
+        for crawler in list(self.engine.crawlers.values()):
+            with suppress(DatabaseError):
+                crawler.close()
+                jobs.hand_back(crawler.run)
+        ends_at = monotonic() + PATIENCE_AT_END
+        for thread in self._threads.values():
+            thread.join(max(0.0, ends_at - monotonic()))
+
+
+def _work_apart(job: int, work: Work) -> None:
+    """Do a job in a thread with a database connection of its own."""
+    try:
+        with suppress(JobNotClaimed, SystemExit):
+            jobs.run_job(job, work)
+    finally:
+        connection.close()

@@ -1,0 +1,229 @@
+"""One process crawls many sites side by side; one that fails or is stopped does no harm to the others."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from clustering.models import Host, Link, Page, Snapshot
+from clustering.services.crawl import crawl_results, crawling, engine, hosts
+from clustering.services.crawl.fetch_service import FetchService
+from tests.apps.clustering.fake_host import Answer, FakeHost, hang, page
+from vertex.core.models import Heartbeat, Job, Site
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import enqueue
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+
+N_SITES = 12
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def service() -> Iterator[FetchService]:
+    made = FetchService({crawling.CRAWL_SITE.task: crawling.crawl}, lambda _run: None)
+    with made.engine:
+        yield made
+    engine.stopping.clear()
+
+
+def tree(n: int, name: str = "") -> dict[str, Any]:
+    """Routes of n pages, each of which links to three others."""
+    routes = {"/": page("/1", "/2", "/3", text=f"{name} 0")}
+    for number in range(1, n):
+        below = range(number * 3 + 1, min(number * 3 + 4, n))
+        routes[f"/{number}"] = page("/", *(f"/{each}" for each in below), text=f"{name} {number}")
+    return routes
+
+
+@contextlib.contextmanager
+def sites(n: int, n_pages: int = 20) -> Iterator[list[tuple[Site, FakeHost]]]:
+    with contextlib.ExitStack() as stack:
+        made = []
+        for number in range(n):
+            host = stack.enter_context(FakeHost(tree(n_pages, f"site {number}")))
+            site = Site.objects.create(
+                name=f"site-{number}", root_url=f"{host.url}/", crawl_delay=0.0
+            )
+            made.append((site, host))
+        yield made
+
+
+def ask_for_crawl(site: Site, **options: Any) -> Job:
+    return enqueue(crawling.crawl_request(site=site, **options))
+
+
+def go_on_until(service: FetchService, is_so: Any) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, list(Job.objects.values_list("state", "error"))
+        service.go_on()
+
+
+def all_ended() -> bool:
+    return not Job.objects.unfinished().exists()
+
+
+@pytest.mark.both_databases
+def test_many_sites_are_crawled_as_each_would_be_alone(service: FetchService) -> None:
+    with sites(N_SITES) as made:
+        made_jobs = [ask_for_crawl(site) for site, _ in made]
+        go_on_until(service, all_ended)
+
+    for (site, host), job in zip(made, made_jobs, strict=True):
+        job.refresh_from_db()
+        assert (job.state, job.result) == (Job.State.DONE, {"stored": 20, "left": 0})
+        assert (job.n_done, job.n_total) == (20, 20)
+        urls = list(Page.objects.filter(site=site).order_by("id").values_list("url", flat=True))
+        assert urls == [f"{host.url}/"] + [f"{host.url}/{n}" for n in range(1, 20)]
+        assert Snapshot.objects.filter(page__site=site).count() == 20
+        assert Link.objects.filter(page__url=f"{host.url}/", page__site=site).count() == 3
+        site.refresh_from_db()
+        assert (site.n_pages, site.last_snapshot_at is not None) == (20, True)
+    assert not Host.objects.exclude(leased_by="").exists()
+
+
+def test_the_answers_of_many_sites_are_stored_together(
+    service: FetchService, django_assert_max_num_queries: Any
+) -> None:
+    with sites(N_SITES, n_pages=4) as made:
+        for site, _ in made:
+            ask_for_crawl(site, delay=1)
+        go_on_until(
+            service, lambda: Page.objects.filter(state=Page.State.STORED).count() >= N_SITES
+        )
+        with django_assert_max_num_queries(N_SITES * 8):
+            go_on_until(
+                service, lambda: Page.objects.filter(state=Page.State.STORED).count() >= 2 * N_SITES
+            )
+
+
+@pytest.mark.both_databases
+def test_a_crawl_that_fails_holds_up_no_other(service: FetchService) -> None:
+    with sites(3) as made, FakeHost({"/": Answer(raw=hang)}) as stuck:
+        (good, _), (gone, gone_host), (lost, lost_host) = made
+        stuck_site = Site.objects.create(name="stuck", root_url=f"{stuck.url}/", crawl_delay=0.0)
+        gone_host.routes = {"/": Answer(b"", 404, {"Content-Type": "text/plain"})}
+        lost_host.routes["/"] = page("/1", text="slow")
+        lost_host.routes["/1"] = Answer(raw=hang)
+        done = [ask_for_crawl(site) for site in (good, gone, lost, stuck_site)]
+
+        go_on_until(service, lambda: Job.objects.filter(pk=done[0].pk, state="done").exists())
+        Job.objects.filter(pk=done[2].pk).update(lease="another worker's")
+        jobs.cancel_job(job=Job.objects.get(pk=done[3].pk), actor=None)
+        go_on_until(service, lambda: not service.engine.crawlers)
+
+    assert [Job.objects.get(pk=job.pk).state for job in done] == [
+        Job.State.DONE,
+        Job.State.FAILED,
+        Job.State.RUNNING,
+        Job.State.CANCELLED,
+    ]
+    assert Page.objects.filter(site=lost, state=Page.State.DUE).exists()
+
+
+@pytest.mark.both_databases
+def test_what_cannot_be_stored_of_one_site_is_stored_of_the_others(
+    service: FetchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = crawl_results.CrawlWriter.store_judged
+
+    def break_down(self: Any, *arguments: Any) -> Any:
+        if self.site.name == "site-1":
+            raise ValueError("broken")
+        return store(self, *arguments)
+
+    monkeypatch.setattr(crawl_results.CrawlWriter, "store_judged", break_down)
+    with sites(3) as made:
+        asked = [ask_for_crawl(site) for site, _ in made]
+        go_on_until(service, lambda: Job.objects.filter(state=Job.State.DONE).count() == 2)
+        go_on_until(service, lambda: not service.engine.crawlers)
+
+    broken = Job.objects.get(pk=asked[1].pk)
+    assert (broken.state, "broken" in broken.error) == (Job.State.DUE, True)
+    assert Page.objects.filter(site=made[0][0], state=Page.State.STORED).count() == 20
+    assert not Page.objects.filter(site=made[1][0], state=Page.State.STORED).exists()
+
+
+def test_a_process_that_is_told_to_end_gives_its_jobs_back(service: FetchService) -> None:
+    with sites(4, n_pages=60) as made:
+        asked = [ask_for_crawl(site, delay=0.2) for site, _ in made]
+        go_on_until(service, lambda: Page.objects.filter(state=Page.State.STORED).count() > 4)
+        engine.stopping.set()
+        begun = time.monotonic()
+        service.run()
+
+    assert time.monotonic() - begun < 10
+    for job in asked:
+        job.refresh_from_db()
+        assert (job.state, job.lease, job.due_at <= timezone.now()) == (Job.State.DUE, "", True)
+        assert job.n_done > 0
+    assert not Host.objects.exclude(leased_by="").exists()
+
+
+def test_the_next_process_goes_on_where_one_was_stopped(service: FetchService) -> None:
+    with sites(2, n_pages=30) as made:
+        for site, _ in made:
+            ask_for_crawl(site)
+        go_on_until(service, lambda: Page.objects.filter(state=Page.State.STORED).exists())
+        engine.stopping.set()
+        service.run()
+        engine.stopping.clear()
+
+        successor = FetchService({crawling.CRAWL_SITE.task: crawling.crawl}, lambda _run: None)
+        with successor.engine:
+            go_on_until(successor, all_ended)
+
+    for site, host in made:
+        assert Page.objects.filter(site=site, state=Page.State.STORED).count() == 30
+        assert Snapshot.objects.filter(page__site=site).count() == 30
+        urls = list(Page.objects.filter(site=site).order_by("id").values_list("url", flat=True))
+        assert urls == [f"{host.url}/"] + [f"{host.url}/{n}" for n in range(1, 30)]
+
+
+def test_two_sites_on_one_host_take_turns_and_keep_its_pause(service: FetchService) -> None:
+    with FakeHost(tree(4)) as host:
+        made = [
+            Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.2)
+            for name in ("first", "second")
+        ]
+        for site in made:
+            ask_for_crawl(site)
+        go_on_until(service, all_ended)
+        times = sorted(asked.at for asked in host.asked)
+
+    assert Job.objects.filter(state=Job.State.DONE).count() == 2
+    assert min(after - before for before, after in itertools.pairwise(times)) >= 0.19
+
+
+def test_what_follows_a_crawl_is_started(service: FetchService) -> None:
+    followed: list[JobRun] = []
+    service.after_crawl = followed.append
+    with sites(1) as made:
+        job = ask_for_crawl(made[0][0])
+        go_on_until(service, all_ended)
+
+    assert [run.job.pk for run in followed] == [job.pk]
+    assert Heartbeat.objects.filter(name=Job.Queue.FETCH).exists()
+
+
+def test_a_host_that_another_process_took_over_ends_the_crawl_for_now(
+    service: FetchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "LEASE_BEAT_SECONDS", 0.0)
+    with sites(1, n_pages=60) as made:
+        job = ask_for_crawl(made[0][0], delay=0.2)
+        go_on_until(service, lambda: Page.objects.filter(state=Page.State.STORED).exists())
+        Host.objects.update(leased_by="job 0", leased_until=timezone.now() + hosts.LEASE)
+        go_on_until(service, lambda: not service.engine.crawlers)
+
+    job.refresh_from_db()
+    assert (job.state, "took a host over" in job.error) == (Job.State.DUE, True)
+    assert Host.objects.get().leased_by == "job 0"

@@ -1,0 +1,135 @@
+"""Kill the process that crawls many sites, again and again: nothing is lost on any of them, nothing doubled."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.apps.clustering.fake_host import Answer, FakeHost, page
+from tests.conftest import IS_FULL
+from tests.installation import Installation, installation, kill_group, wait_until
+from tests.journeys.test_crawl_survives_kill import slowly
+
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
+
+N_KILLS = 20 if IS_FULL else 3
+N_SITES = 50 if IS_FULL else 5
+N_PAGES = 200 if IS_FULL else 80
+PAGES_PER_KILL = 10
+TAKEN_UP_WITHIN = 60.0  # seconds
+
+STORED = "SELECT count(*) FROM clustering_page WHERE state = 'stored'"
+STATES = "SELECT DISTINCT state FROM core_job"
+LEFT = "SELECT count(*) FROM clustering_host WHERE leased_by <> ''"
+# By site, with what must be the same however often the process was killed.
+PAGES = """SELECT site.name, page.url, page.state, page.status, page.depth FROM clustering_page AS page
+    JOIN core_site AS site ON site.id = page.site_id ORDER BY site.name, page.depth, page.id"""
+SNAPSHOTS = """SELECT page.url, snapshot.body FROM clustering_snapshot AS snapshot
+    JOIN clustering_page AS page ON page.id = snapshot.page_id ORDER BY page.url"""
+LINKS = """SELECT page.url, link.position, link.url, link.xpath FROM clustering_link AS link
+    JOIN clustering_page AS page ON page.id = link.page_id ORDER BY page.url, link.position"""
+
+
+def routes(name: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"/": page("/1", "/2", "/3", "/moved", "/gone", text=name)}
+    for number in range(1, N_PAGES):
+        below = [f"/{each}" for each in range(3 * number + 1, min(3 * number + 4, N_PAGES))]
+        made[f"/{number}"] = page("/", *below, text=f"{name}, page {number}")
+    made |= {
+        "/moved": Answer(status=301, headers={"Location": "/5"}),
+        "/gone": Answer(b"<p>gone", 404, {"Content-Type": "text/html"}),
+    }
+    return {path: slowly(answer) for path, answer in made.items()}
+
+
+@contextlib.contextmanager
+def sites() -> Iterator[list[FakeHost]]:
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(FakeHost(routes(f"site {n}"))) for n in range(N_SITES)]
+
+
+def ask_for_crawls(made: Installation, hosts: list[FakeHost]) -> None:
+    urls = [f"{host.url}/" for host in hosts]
+    made.manage(
+        *("shell", "--no-imports", "--verbosity=0", "-c"),
+        "from clustering.services.crawl.crawling import crawl_request\n"
+        "from vertex.core.models import Site\n"
+        "from vertex.core.services.jobs.requests import enqueue\n"
+        f"for n, url in enumerate({urls}):\n"
+        "    site = Site.objects.create(name=f'site-{n:02}', root_url=url, crawl_delay=0)\n"
+        "    enqueue(crawl_request(site=site))\n",
+    )
+
+
+def n_stored(made: Installation) -> int:
+    return int(made.query(STORED)[0][0])
+
+
+def are_done(made: Installation) -> bool:
+    return made.query(STATES) == [("done",)]
+
+
+def test_many_crawls_survive_the_kill_of_their_process(tmp_path: Path) -> None:
+    server = os.environ.get("DATABASE_URL", "")
+    with sites() as hosts:
+        with installation(tmp_path / "calm", database_url=server) as calm:
+            calm.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+            ask_for_crawls(calm, hosts)
+            calm.start("manage.py", "fetch", log="fetch")
+            wait_until(lambda: are_done(calm), "the end of all crawls", seconds=600)
+            expected = {query: calm.query(query) for query in (PAGES, SNAPSHOTS, LINKS)}
+
+        with installation(tmp_path / "killed", database_url=server) as killed:
+            killed.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+            ask_for_crawls(killed, hosts)
+            n_kills = kill_until_done(killed)
+            assert n_kills >= min(2, N_KILLS)
+            for query, rows in expected.items():
+                assert killed.query(query) == rows
+            assert killed.query(LEFT)[0][0] == 0
+
+    assert len(expected[SNAPSHOTS]) == N_SITES * (N_PAGES + 1)
+
+
+def is_at_work(made: Installation, n_enough: int) -> bool:
+    return n_stored(made) >= n_enough or are_done(made)
+
+
+def kill_until_done(made: Installation) -> int:
+    """Kill the process in the middle of its crawls, until all are done or it was killed often enough."""
+    n_kills = 0
+    process = made.start("manage.py", "fetch", log="fetch")
+    while n_kills < N_KILLS and not are_done(made):
+        n_enough, begun = n_stored(made) + PAGES_PER_KILL, time.monotonic()
+        wait_until(partial(is_at_work, made, n_enough), "pages of a process that took over")
+        assert time.monotonic() - begun < TAKEN_UP_WITHIN
+        if not are_done(made):
+            kill_group(process)
+            n_kills += 1
+            process = made.start("manage.py", "fetch", log="fetch")
+    wait_until(lambda: are_done(made), "the end of all crawls", seconds=600)
+    return n_kills
+
+
+def test_a_process_that_is_told_to_end_gives_its_jobs_back(tmp_path: Path) -> None:
+    with sites() as hosts, installation(tmp_path / "var") as made:
+        made.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        ask_for_crawls(made, hosts)
+        process = made.start("manage.py", "fetch", log="fetch")
+        wait_until(lambda: n_stored(made) >= PAGES_PER_KILL, "the first pages")
+        begun = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0, made.log("fetch")
+        assert time.monotonic() - begun < (10 if IS_FULL else 60)
+        states = {state for (state,) in made.query(STATES)}
+        assert states <= {"due", "done"}
+        assert "due" in states
+        assert made.query(LEFT)[0][0] == 0
