@@ -2,7 +2,8 @@
 
 An attribute whose XPaths are changed gets a template of its own that says where each value stands, as learnt
 ones do; everything else stays as it is written. Of several XPaths the first that selects something on a page
-serves it. What the sandbox does not allow is refused, with the line.
+serves it; the values of an attribute with several are what all of them select. What the sandbox does not
+allow is refused, with the line.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from rules.algorithms.stylesheet.cutting import (
 )
 from rules.algorithms.stylesheet.list_template import comment
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+from rules.algorithms.stylesheet.union import print_union
 
 MAX_XPATHS = 10  # of one attribute
 PROVENANCE: Final = "provenance"
@@ -56,7 +58,10 @@ _CHANGED: Final = "Made by a program, then changed by hand."
 
 @dataclass(frozen=True, slots=True)
 class HandWritten:
-    """The XPaths that somebody wrote for an attribute; the first that selects something serves a page."""
+    """The XPaths that somebody wrote for an attribute.
+
+    The first that selects something serves a page; several values are what all of them select.
+    """
 
     attribute: str
     xpaths: tuple[str, ...]
@@ -271,9 +276,17 @@ def _template(written: HandWritten, check: XPathCheck, *, is_within_record: bool
     check(written, is_within_record=is_within_record)
     values = "several values" if written.is_multi else "one value"
     content = ['<xsl:param name="record"/>'] if is_within_record else []
+    emits = []
     for number, xpath in enumerate(written.xpaths, 1):
         nodes = f"$record/{xpath}" if is_within_record else f"({xpath})"
-        content += _alternative(written, number, nodes)
+        content.append(_nodes(written, number, nodes))
+        emits.append(_emit(written, number))
+    if written.is_multi and len(emits) > 1:
+        content += print_union(emits)
+    else:
+        for number, emit in enumerate(emits, 1):
+            served = f"$nodes-{number}" if written.is_multi else f"$nodes-{number}[1]"
+            content += [f'<xsl:for-each select="{served}">', *indented(emit), "</xsl:for-each>"]
     return [
         f'  <xsl:template name="attribute-{written.attribute}">',
         f"    <!-- {comment(f'{written.attribute}, {values}: written by hand.')} -->",
@@ -282,10 +295,17 @@ def _template(written: HandWritten, check: XPathCheck, *, is_within_record: bool
     ]
 
 
-def _alternative(written: HandWritten, number: int, nodes: str) -> list[str]:
-    """Return the lines for one of an attribute's XPaths, which are numbered from 1."""
+def _nodes(written: HandWritten, number: int, nodes: str) -> str:
+    """Return the variable of one of an attribute's XPaths, which are numbered from 1."""
     before = " | ".join(f"$nodes-{earlier}" for earlier in range(1, number))
-    test = f"[{shown_form('.')}]" + (f"[not({before})]" if before else "")
+    test = f"[{shown_form('.')}]"
+    if before and not written.is_multi:
+        test += f"[not({before})]"
+    return f'<xsl:variable name="nodes-{number}" select="{quoted(nodes + test)}"/>'
+
+
+def _emit(written: HandWritten, number: int) -> list[str]:
+    """Return the lines that emit a node of one of the XPaths."""
     selection = written.selection(number - 1)
     string, cut = (".", []) if selection.is_whole else ("$text", print_cut(selection, "."))
     value = [
@@ -296,13 +316,7 @@ def _alternative(written: HandWritten, number: int, nodes: str) -> list[str]:
     ]
     if cut:
         value = ['<xsl:if test="$text">', *indented(value), "</xsl:if>"]
-    served = f"$nodes-{number}" if written.is_multi else f"$nodes-{number}[1]"
-    return [
-        f'<xsl:variable name="nodes-{number}" select="{quoted(nodes + test)}"/>',
-        f'<xsl:for-each select="{served}">',
-        *indented([*cut, *value]),
-        "</xsl:for-each>",
-    ]
+    return [*cut, *value]
 
 
 def _provenance(number: int) -> list[str]:

@@ -101,11 +101,14 @@ XSLT_FUNCTIONS = FUNCTIONS | {"current", "format-number", "generate-id", "key"}
 NODE_TESTS = frozenset({"comment", "node", "processing-instruction", "text"})
 
 _LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'")
-_CALL = re.compile(r"([\w.:-]+)\s*\(")
+_CALL = re.compile(r"(?<![\w.:-])([\w.:-]++)\s*+\(")
 _OPERATORS = frozenset({"and", "or", "div", "mod"})
 _PREFIX = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*):(?!:)")
 _VARIABLE = re.compile(r"\$")
-_BRACES = re.compile(r"\{((?:[^{}\"']|\"[^\"]*\"|'[^']*')*)\}")
+# What stands outside of the expressions of a value template, and one of these, as libxslt reads them: two
+# braces are one that is meant, and quotes have a meaning within an expression only.
+_OUTSIDE = re.compile(r"(?:[^{}]|\{\{|\}\})*+")
+_EXPRESSION = re.compile(r"\{((?:[^}\"']|\"[^\"]*+\"|'[^']*+')*+)\}")
 
 
 class StylesheetRefused(ValueError):
@@ -218,6 +221,12 @@ def _check_node(node: _Element) -> None:
     elif name.namespace or name.localname not in RESULTS:
         results = ", ".join(sorted(RESULTS))
         raise StylesheetRefused(f"{_place(node)} is not allowed: the result consists of {results}")
+    strange = sorted({address for address in node.nsmap.values() if address != XSL})
+    if strange:
+        raise StylesheetRefused(
+            f"{_place(node)} declares the namespace {strange[0]}; pages have none, and a rule needs that of "
+            "XSLT only"
+        )
     for attribute, value in node.attrib.items():
         _check_attribute(node, str(attribute), str(value))
 
@@ -265,10 +274,21 @@ def _expressions_in(node: _Element, attribute: str, value: str) -> Iterator[str]
     if is_instruction and attribute in EXPRESSIONS:
         yield value
     elif not is_instruction or attribute in TEMPLATES_OF_VALUES:
-        outside = _BRACES.sub("", value.replace("{{", "").replace("}}", ""))
-        if "{" in outside or "}" in outside:
+        yield from _expressions_of_template(node, value)
+
+
+def _expressions_of_template(node: _Element, value: str) -> Iterator[str]:
+    position = 0
+    while position < len(value):
+        outside = _OUTSIDE.match(value, position)
+        position = outside.end() if outside else position
+        if position == len(value):
+            return
+        expression = _EXPRESSION.match(value, position)
+        if expression is None or "{" in _LITERAL.sub("", expression[1]):
             raise StylesheetRefused(f"{_place(node)}: the braces of {value!r} do not match")
-        yield from _BRACES.findall(value)
+        yield expression[1]
+        position = expression.end()
 
 
 def _place(node: _Element) -> str:

@@ -4,8 +4,10 @@ Start at `learner`: samples, their nodes, features, candidates, a rule, the part
 is a value.
 
 - `learner` the table of learners, and the rule of a cluster
-- `default_learner` an attribute's rule in steps; `pinning` narrows it to tags, so that it is cheap
-  to run
+- `default_learner` an attribute's rule in steps; `attribute_task` what the steps look for;
+  `covering` several conjunctions where one does not do; `pinning` narrows a rule to tags, so that
+  it is cheap to run
+- `same_value` the nodes that show what an annotated one shows
 - `published_learner` the same as published; `apriori` its search, Algorithm 3
 - `list_learner` where records begin and end, and the rules within; `record_samples` a sample for
   each record

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rules.algorithms.learning.node_index import NodeIndex, NodeSet
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET
+from rules.algorithms.rule.xpaths import shape_of
 
 Mask: TypeAlias = "NDArray[np.bool_]"
 Key = TypeVar("Key")
@@ -231,6 +232,18 @@ def _by_text(index: NodeIndex, holds: Callable[[str], bool]) -> Mask:
     return index.mask(number for number, text in enumerate(index.shown_texts) if holds(text))
 
 
+def _shape(index: NodeIndex, feature: Feature) -> Mask:
+    """Return the nodes whose text has the form; of long ones the text is not read."""
+    sums = np.concatenate([[0], np.cumsum(index.text_lengths[:-1])])
+    n_shown = sums[index.ends[:-1]] - sums[:-1]  # at least so many characters does a node show
+    is_short = (n_shown > 0) & (n_shown <= max(map(len, feature.values)))
+    return index.mask(
+        number
+        for number in np.flatnonzero(is_short).tolist()
+        if shape_of(index.shown_of(number, TEXT_TARGET)) in feature.values
+    )
+
+
 def _first(index: NodeIndex, _feature: Feature) -> Mask:
     mask = index.befores == index.n
     mask[-1] = False
@@ -263,6 +276,7 @@ _MASKS: Final[Mapping[str, Callable[[NodeIndex, Feature], Mask]]] = {
     "starts": _starts,
     "ends": _ends,
     "contains": _contains,
+    "shape": _shape,
     "before_ends": _before_ends,
     "after_starts": _after_starts,
     "first": _first,

@@ -1,35 +1,44 @@
-"""Learn an attribute's rule: one conjunction, alternatives by layout, a position, or a classifier.
+"""Learn an attribute's rule: one conjunction, several that cover all values, a position, or a classifier.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C.
-Departures: Those of `learner`, `search` and `range_pruner`.
-Cost:       That of a search for all annotated pages together; where it fails, one more for each
-            page.
+Departures: Those of `learner`, `search`, `same_value`, `covering` and `range_pruner`. Where nothing
+            finds all annotated values, what finds most of them is a draft: it is told on how
+            many annotated pages it reads right.
+Cost:       That of a search for all annotated pages together; where it fails, those of a cover.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 
 from annotation.algorithms.attribute_types import AttributeType
-from rules.algorithms.learning.features import features_of
+from rules.algorithms.learning.attribute_task import (
+    AttributeTask,
+    NoPreciseXPath,
+    TargetRule,
+    alternative_of,
+    is_confirmed,
+    losers_of,
+)
+from rules.algorithms.learning.covering import cover_values
+from rules.algorithms.learning.evaluating import n_read_right
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
 from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.pinning import pin_rule
-from rules.algorithms.learning.positional import learn_position, nth
-from rules.algorithms.learning.samples import Samples, goal_of, nodes_of, wanted_marks
+from rules.algorithms.learning.positional import commonest_position, learn_position, nth
+from rules.algorithms.learning.samples import Samples, nodes_of
 from rules.algorithms.learning.search import (
     WORTH_OF_SUPPORT,
     Conjunction,
     SearchGoal,
     find_singles,
     measure,
-    numbers_of_conjunction,
-    search,
 )
 from rules.algorithms.learning.targets import (
     BOUNDARY,
@@ -38,7 +47,7 @@ from rules.algorithms.learning.targets import (
     as_element,
     part_odd_marks,
 )
-from rules.algorithms.learning.text_selection import NoSelection, learn_part
+from rules.algorithms.learning.text_selection import NoSelection
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
     POSITIONAL,
@@ -47,76 +56,11 @@ from rules.algorithms.rule.rule import (
     Alternative,
     AttributeRule,
     Boundary,
-    Kind,
     LearningFailure,
 )
 
-MAX_CONFIRMED_RANK: Final = 2.0  # above it a conjunction is taken for an accident
 COST_PER_POSITION: Final = 0.1
-MAX_LAYOUTS: Final = 4
-MAX_LOSERS: Final = 5
-
-
-class NoPreciseXPath(Exception):
-    """Neither a conjunction, nor a position, nor a classifier selects the annotated nodes alone."""
-
-    def __init__(self, step: str, page: int | None, reason: str) -> None:
-        super().__init__(reason)
-        self.step = step
-        self.page = page
-
-
-class TargetRule(NamedTuple):
-    """What was learnt for the marks of one kind of target."""
-
-    alternatives: Sequence[Alternative] = ()  # in the order in which a page tries them
-    losers: Sequence[Alternative] = ()  # the best of the others; they vote for the confidence
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeTask:
-    """The marks of an attribute that one kind of target serves."""
-
-    samples: Samples
-    targets: Targets
-    attribute: AttributeType
-    marks: tuple[TargetNode, ...]
-    claimed: NodeSet = 0  # nodes of unannotated pages that other attributes' rules select
-
-    @property
-    def goal(self) -> SearchGoal:
-        return goal_of(
-            self.samples,
-            self.targets,
-            self.marks,
-            is_multi=self.attribute.is_multi,
-            is_mandatory=self.attribute.is_mandatory,
-            attribute=self.attribute.name,
-            claimed=self.claimed,
-        )
-
-    @property
-    def wanted(self) -> list[TargetNode]:
-        return wanted_marks(self.marks, is_multi=self.attribute.is_multi)
-
-    @property
-    def pages(self) -> list[int]:
-        return sorted({mark.positive.page for mark in self.marks})
-
-    @property
-    def judged(self) -> list[NodeSet]:
-        """The nodes of each page that was annotated for the attribute, be it as absent."""
-        return [self.samples.index.page_bits[page] for page in self.targets.judged]
-
-    def on_pages(self, pages: Iterable[int]) -> AttributeTask:
-        """Return the task with the marks of these pages alone."""
-        marks = tuple(mark for mark in self.marks if mark.positive.page in pages)
-        return replace(self, marks=marks)
-
-    def search(self) -> tuple[SearchGoal, list[Conjunction]]:
-        goal = self.goal
-        features = features_of(self.samples.index, [mark.positive for mark in self.wanted])
-        return goal, search(self.samples.columns, goal, features)
+MAX_DRAFTS: Final = 20  # imprecise conjunctions that are tried where nothing is precise
 
 
 def learn_attributes(
@@ -179,8 +123,22 @@ def learn_attribute(
             failures.append(LearningFailure(attribute.name, error.step, page, str(error)))
             learnt, odd_marks = _learn_without_odd_marks(task)
             failures += _failures_of_odd_marks(task, odd_marks)
+            if not learnt.alternatives:
+                learnt = _learn_draftsly(task)
         alternatives += learnt.alternatives
         losers += learnt.losers
+    rule = rule_of(attribute, alternatives)
+    return replace(
+        rule,
+        losers=tuple(losers),
+        failures=tuple(failures),
+        n_annotated=len(targets.judged),
+        n_right=n_read_right(samples, targets, rule),
+    )
+
+
+def rule_of(attribute: AttributeType, alternatives: Sequence[Alternative]) -> AttributeRule:
+    """Return an attribute's rule as far as its alternatives say."""
     return AttributeRule(
         attribute=attribute.name,
         type=attribute.type,
@@ -188,8 +146,6 @@ def learn_attribute(
         is_mandatory=attribute.is_mandatory,
         alternatives=tuple(alternatives),
         regex=attribute.regex,
-        losers=tuple(losers),
-        failures=tuple(failures),
     )
 
 
@@ -253,18 +209,18 @@ def _learn_target(task: AttributeTask) -> TargetRule:
 
 
 def _learn_in_steps(task: AttributeTask) -> TargetRule:
-    """Return the first of these rules that is precise. Raises NoPreciseXPath.
+    """Return the first of these rules that finds all values and nothing else. Raises NoPreciseXPath.
 
     1. One conjunction for all pages, confirmed on pages that nobody annotated.
-    2. A conjunction for each layout.
+    2. Conjunctions that together cover all values.
     3. For a single value: a position, then a classifier.
     4. One conjunction for all pages, unconfirmed.
     """
     goal, candidates = task.search()
-    confirmed = [candidate for candidate in candidates if _is_confirmed(candidate, goal)]
+    confirmed = [candidate for candidate in candidates if is_confirmed(candidate, goal)]
     attempts: list[Callable[[], TargetRule]] = [
         partial(_learn_conjunction, task, goal, confirmed),
-        partial(_learn_layouts, task),
+        partial(_learn_cover, task),
     ]
     if not task.attribute.is_multi:
         attempts += [
@@ -292,10 +248,6 @@ def _joined_refusal(refusals: Sequence[NoPreciseXPath | NoSelection]) -> NoPreci
     return NoPreciseXPath(last.step, page, "; ".join(dict.fromkeys(map(str, refusals))))
 
 
-def _is_confirmed(candidate: Conjunction, goal: SearchGoal) -> bool:
-    return not goal.unannotated or candidate.rank <= MAX_CONFIRMED_RANK
-
-
 def _learn_conjunction(
     task: AttributeTask, goal: SearchGoal, candidates: Sequence[Conjunction]
 ) -> TargetRule:
@@ -304,81 +256,53 @@ def _learn_conjunction(
         raise NoPreciseXPath(
             "xpath", None, "no precise XPath: other nodes have all that the annotated ones share"
         )
-    best, *losers = [
-        _alternative(task, goal, candidate) for candidate in candidates[: MAX_LOSERS + 1]
-    ]
-    return TargetRule([best], losers)
+    best = alternative_of(task, goal, candidates[0])
+    return TargetRule([best], losers_of(task, goal, candidates[1:]))
 
 
-def _alternative(
-    task: AttributeTask, goal: SearchGoal, conjunction: Conjunction, kind: Kind = XPATH
-) -> Alternative:
-    """Return a conjunction with the part of the text that is the value. Raises NoSelection."""
-    return Alternative(
-        kind=kind,
-        target=goal.target,
-        features=conjunction.features,
-        selection=learn_part(task.samples, task.wanted, conjunction, task.attribute),
-        numbers=numbers_of_conjunction(conjunction, goal),
-    )
+def _learn_cover(task: AttributeTask) -> TargetRule:
+    """Return alternatives that together serve all values. Raises NoPreciseXPath."""
+    if len(task.groups) == 1:
+        page = task.groups[0].page
+        raise NoPreciseXPath("xpath", page, "there is one annotated value only")
+    if task.attribute.is_multi:
+        # A part of its own for a wrong click would find more that is wrong.
+        _, odd_marks = part_odd_marks(task.samples.index, task.marks)
+        if odd_marks:
+            page = odd_marks[0].positive.page
+            raise NoPreciseXPath("annotations", page, "few of the annotations stand elsewhere")
+    cover, _ = cover_values(task)
+    if cover.uncovered:
+        reason = "no precise XPath for what this page shows"
+        raise NoPreciseXPath("xpath", cover.uncovered[0].page, reason)
+    return cover.rule
 
 
-def _learn_layouts(task: AttributeTask) -> TargetRule:
-    """Return alternatives that together serve all annotated pages. Raises NoPreciseXPath, NoSelection."""
-    pages = task.pages
-    if len(pages) == 1:
-        raise NoPreciseXPath("xpath", pages[0], "there is one annotated page only")
-    candidates: list[Conjunction] = []
-    for page in pages:
-        goal, of_page = task.on_pages({page}).search()
-        candidates += [candidate for candidate in of_page if _is_confirmed(candidate, goal)]
-    return TargetRule(_cover_pages(task, candidates, pages))
-
-
-class Offer(NamedTuple):
-    """A conjunction, and the annotated pages that it would serve."""
-
-    candidate: Conjunction
-    pages: set[int]
-
-
-def _cover_pages(
-    task: AttributeTask, candidates: Sequence[Conjunction], pages: Iterable[int]
-) -> list[Alternative]:
-    """Choose greedily: most pages first, then the better rank. Raises NoPreciseXPath, NoSelection."""
-    uncovered = set(pages)
-    alternatives: list[Alternative] = []
-    while uncovered:
-        offers = [
-            Offer(candidate, _covered_pages(task, candidate, uncovered)) for candidate in candidates
-        ]
-        best = min(
-            offers, key=lambda offer: (-len(offer.pages), offer.candidate.rank), default=None
-        )
-        if best is None or not best.pages or len(alternatives) == MAX_LAYOUTS:
-            reason = "no precise XPath for the layout of this page"
-            raise NoPreciseXPath("xpath", min(uncovered), reason)
-        layout = task.on_pages(best.pages)
-        alternatives.append(_alternative(layout, layout.goal, best.candidate))
-        uncovered -= best.pages
-    return alternatives
-
-
-def _covered_pages(task: AttributeTask, candidate: Conjunction, pages: Iterable[int]) -> set[int]:
-    """Return the pages all of whose positives a candidate selects."""
-    covered = set()
-    for page in pages:
-        positives = nodes_of(task.on_pages({page}).wanted)
-        if positives & candidate.bits == positives:
-            covered.add(page)
-    return covered
+def _learn_draftsly(task: AttributeTask) -> TargetRule:
+    """Return what reads most annotated pages right; nothing where no part of a text is a value."""
+    _, cover = cover_values(task)
+    if cover.parts:
+        return cover.rule
+    goal = task.goal
+    attempts: list[Alternative] = []
+    for conjunction in _imprecise(task, goal)[:MAX_DRAFTS]:
+        with suppress(NoSelection):
+            alternative = alternative_of(task, goal, conjunction)
+            attempts.append(alternative)
+            position = commonest_position(conjunction.bits, goal.right, task.judged)
+            if position and not task.attribute.is_multi:
+                attempts.append(replace(alternative, kind=POSITIONAL, position=position))
+    rules = [rule_of(task.attribute, [attempt]) for attempt in attempts]
+    n_right = [n_read_right(task.samples, task.targets, rule) for rule in rules]
+    if not any(n_right):
+        return TargetRule(attempts[:1])
+    return TargetRule([attempts[n_right.index(max(n_right))]])
 
 
 def _imprecise(task: AttributeTask, goal: SearchGoal) -> list[Conjunction]:
     """Return the features that select all positives, the most precise first; the last is no feature."""
     columns = task.samples.columns
-    features = features_of(task.samples.index, [mark.positive for mark in task.wanted])
-    singles = [measure(single, goal) for single in find_singles(columns, goal, features)]
+    singles = [measure(single, goal) for single in find_singles(columns, goal, task.features)]
     singles.append(Conjunction((), columns.targets(goal.target), 0.0))
     return sorted(
         singles, key=lambda single: ((single.bits & goal.negatives).bit_count(), single.price)
@@ -390,7 +314,7 @@ def _learn_position(task: AttributeTask, goal: SearchGoal) -> TargetRule:
     lowest_cost = float("inf")
     best: tuple[Conjunction, int] | None = None
     for candidate in _imprecise(task, goal):
-        position = learn_position(candidate.bits, goal.positives, task.judged)
+        position = learn_position(candidate.bits, goal.right, task.judged)
         if not position:
             continue
         n_pages = sum(1 for page in goal.unannotated if nth(candidate.bits & page, position))
@@ -401,7 +325,7 @@ def _learn_position(task: AttributeTask, goal: SearchGoal) -> TargetRule:
     if best is None:
         raise NoPreciseXPath("position", None, "no position is the same on all annotated pages")
     conjunction, position = best
-    alternative = _alternative(task, goal, conjunction, POSITIONAL)
+    alternative = alternative_of(task, goal, conjunction, POSITIONAL)
     return TargetRule([replace(alternative, position=position)])
 
 
@@ -410,11 +334,11 @@ def _learn_classifier(task: AttributeTask, goal: SearchGoal) -> TargetRule:
     conjunction = _imprecise(task, goal)[0]
     try:
         classifier = learn_classifier(
-            task.samples.columns, goal.target, conjunction.bits, goal.positives, task.judged
+            task.samples.columns, goal.target, conjunction.bits, goal.right, task.judged
         )
     except ClassifierUndecided as error:
         raise NoPreciseXPath("classifier", task.targets.judged[error.page], str(error)) from None
-    alternative = _alternative(task, goal, conjunction, NAIVE_BAYES)
+    alternative = alternative_of(task, goal, conjunction, NAIVE_BAYES)
     return TargetRule(
         [replace(alternative, bias=decimal(classifier.bias), weights=classifier.weights())]
     )

@@ -44,6 +44,7 @@ _PRICES: Final[Mapping[str, float]] = {
     "after_starts": 2.0,
     "token": 1.1,
     "attribute": 1.2,
+    "shape": 1.2,
     "class": 1.3,
     "first": 1.6,
     "last": 1.6,
@@ -72,6 +73,8 @@ ANCHORS: Final = frozenset(
         "after_starts",
     }
 )
+
+NAMELESS: Final = frozenset({"tag", "shape"})  # whose values are no names that somebody made
 
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -115,7 +118,7 @@ def feature_price(feature: Feature) -> float:
             price += PRICE_OF_WORDLESS_ANCHOR
         if any(map(has_digit, feature.values)):
             price += PRICE_OF_DIGITS
-    elif feature.kind != "tag" and any(map(looks_generated, feature.values)):
+    elif feature.kind not in NAMELESS and any(map(looks_generated, feature.values)):
         price += PRICE_OF_GENERATED_NAME
     return price
 

@@ -4,8 +4,9 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             III-C.1.
 Notation:   F(a, p) = {(T, l, V)} -> `Feature(kind, level, values)`; a slot is a feature without
             its value.
-Readings:   "Every preceding sibling" is the first two each side, at levels up to 5: a list has
-            thousands. A disjunction joins the values of one slot on several pages, at most three.
+Readings:   "Every preceding sibling" is the first ten each side, at levels up to 5: a list has
+            thousands; two for the default learner. A disjunction joins the values of one slot on
+            several pages, at most three.
 Departures: Class words, features of any ancestor, weak attributes, and text anchors that the paper
             has not: `GENERATORS`. The paper's own set is `PUBLISHED`. In a list all items of a
             page share a value.
@@ -14,24 +15,28 @@ Cost:       Linear in the depth of the target.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final, Literal
 
 from rules.algorithms.learning.node_index import NodeIndex
 from rules.algorithms.learning.nodes import ITSELF, MAX_ANCHOR_CHARS, MAX_OPENING_CHARS
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET
-from rules.algorithms.rule.xpaths import label_of
+from rules.algorithms.rule.xpaths import label_of, shape_of
 
 MAX_DISJUNCTS = 3  # values of a disjunction
 MAX_SIBLING_DISTANCE = 2
+MAX_DISTANCE_OF_EACH_SIBLING = 10
 MAX_LEVEL = 39  # of a chain; what is farther away is no feature
 MAX_SIBLING_LEVEL = 5
 MAX_ANCHOR_LEVEL = 4
 MAX_WEAK_LEVEL = 3
 MAX_HTML_VALUE_CHARS = 120
+MIN_SHAPE_CHARS, MAX_SHAPE_CHARS = 2, 24  # of a text whose form can be its kind
 ID_AND_CLASS = {"id", "class"}
 # Set on the elements above the record in a record's sample; its name is one that no page's feature
 # has.
@@ -50,6 +55,8 @@ CONTENT_ATTRIBUTES = {
     "style",
     "data",
 }
+
+_SHAPED = re.compile(r"(?=.*[0-9])[\W\d_]+")  # no letter, and a digit
 
 Axis = Literal["self", "ancestor", "preceding-sibling", "following-sibling"]
 
@@ -154,6 +161,15 @@ def ancestors(chain: Chain) -> Iterator[Feature]:
 
 
 def siblings(chain: Chain) -> Iterator[Feature]:
+    return _siblings(chain, MAX_SIBLING_DISTANCE)
+
+
+def each_sibling(chain: Chain) -> Iterator[Feature]:
+    """Yield what siblings have, as far as a feature of the paper goes."""
+    return _siblings(chain, MAX_DISTANCE_OF_EACH_SIBLING)
+
+
+def _siblings(chain: Chain, max_distance: int) -> Iterator[Feature]:
     index = chain.index
     axes: list[tuple[Axis, Sequence[int]]] = [
         ("preceding-sibling", index.befores),  # type: ignore[list-item]
@@ -162,7 +178,7 @@ def siblings(chain: Chain) -> Iterator[Feature]:
     for level, number in enumerate(chain.nodes[: MAX_SIBLING_LEVEL + 1]):
         for axis, steps in axes:
             sibling = number
-            for distance in range(1, MAX_SIBLING_DISTANCE + 1):
+            for distance in range(1, max_distance + 1):
                 sibling = int(steps[sibling])
                 if sibling == index.n:
                     break
@@ -269,6 +285,13 @@ def first_texts(chain: Chain) -> Iterator[Feature]:
             yield Feature("first_text", level, (label,))
 
 
+def shapes(chain: Chain) -> Iterator[Feature]:
+    """Yield how a text of digits and marks is written, which tells a phone number from a year."""
+    text = chain.index.nodes[chain.positive.node].shown
+    if MIN_SHAPE_CHARS <= len(text) <= MAX_SHAPE_CHARS and _SHAPED.fullmatch(text):
+        yield Feature("shape", 0, (shape_of(text),))
+
+
 def words_inside(chain: Chain) -> Iterator[Feature]:
     """Yield the text that stands before and after the value in its node."""
     left, right = chain.positive.left, chain.positive.right
@@ -281,6 +304,13 @@ def words_inside(chain: Chain) -> Iterator[Feature]:
         yield Feature("contains", 0, (word,))
     if right:
         yield Feature("contains", 0, (right.split()[0],))
+
+
+def texts_behind(chain: Chain) -> Iterator[Feature]:
+    """Yield the text that stands behind the value in its node, at its end."""
+    right = chain.positive.right
+    if right and len(right) <= MAX_ANCHOR_CHARS:
+        yield Feature("ends", 0, (right,))
 
 
 def texts_outside(chain: Chain) -> Iterator[Feature]:
@@ -299,7 +329,14 @@ def texts_outside(chain: Chain) -> Iterator[Feature]:
 
 
 STRUCTURE: Final = (tags, ids_and_classes, siblings)
-PUBLISHED: Final = (*STRUCTURE, words_inside, texts_outside)
+PUBLISHED: Final = (
+    tags,
+    ids_and_classes,
+    each_sibling,
+    words_inside,
+    texts_behind,
+    texts_outside,
+)
 GENERATORS: Final = (
     *STRUCTURE,
     tokens,
@@ -312,6 +349,7 @@ GENERATORS: Final = (
     texts_beside,
     first_texts,
     words_inside,
+    shapes,
 )
 
 
@@ -319,17 +357,30 @@ def features_of(
     index: NodeIndex,
     positives: Sequence[Positive],
     generators: Iterable[Callable[[Chain], Iterator[Feature]]] = GENERATORS,
+    doubles: Mapping[Positive, Sequence[Positive]] = MappingProxyType({}),
 ) -> list[Feature]:
-    """Return the features that all positives have, disjunctions included, in a fixed order."""
+    """Return the features that all positives have, disjunctions included, in a fixed order.
+
+    A positive also has the features of its doubles; a disjunction is of its own.
+    """
     generators = tuple(generators)
-    shared_by_page: dict[int, set[Feature]] = {}
+    own_by_page: dict[int, set[Feature]] = {}
+    shared: set[Feature] | None = None
     for positive in positives:
-        chain = chain_of(index, positive)
-        features = {feature for generate in generators for feature in generate(chain)}
-        shared_by_page[positive.page] = shared_by_page.get(positive.page, features) & features
-    of_pages = list(shared_by_page.values())
-    shared = set.intersection(*of_pages)
-    return sorted(shared | set(_disjunctions(of_pages)), key=_order)
+        own = _features_at(index, positive, generators)
+        own_by_page[positive.page] = own_by_page.get(positive.page, own) & own
+        of_group = set(own)
+        for double in doubles.get(positive, ()):
+            of_group |= _features_at(index, double, generators)
+        shared = of_group if shared is None else shared & of_group
+    return sorted((shared or set()) | set(_disjunctions(list(own_by_page.values()))), key=_order)
+
+
+def _features_at(
+    index: NodeIndex, positive: Positive, generators: Iterable[Callable[[Chain], Iterator[Feature]]]
+) -> set[Feature]:
+    chain = chain_of(index, positive)
+    return {feature for generate in generators for feature in generate(chain)}
 
 
 def _disjunctions(of_pages: Sequence[set[Feature]]) -> Iterator[Feature]:

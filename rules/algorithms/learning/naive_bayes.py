@@ -7,25 +7,31 @@ Notation:   rXPath -> the conjunction whose nodes are the candidates; + -> the p
 Readings:   SMOOTHING = 1 is added to each count; the MAX_FEATURES of the highest mutual
             information remain. P(+) > 0.5 is a sum of log-odds above 0. Level 0 becomes the node
             itself, 1 its parent, 2 and more any ancestor.
-Departures: Weights are rounded to four decimals, which is what the stylesheet computes with.
+Departures: The default learner refuses a classifier that does not choose the annotated node of each
+            page; its features are words of classes and labels instead of siblings and the texts
+            around. Weights are rounded to four decimals, which is what the stylesheet computes with.
 Cost:       One test of each feature on each candidate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
+from typing import Final, TypeAlias
 
 from rules.algorithms.learning.columns import Columns, numbers_of, union
 from rules.algorithms.learning.features import (
+    Chain,
     Positive,
     all_attributes,
     chain_of,
     ids_and_classes,
     labels,
+    siblings,
     tags,
+    texts_outside,
     tokens,
 )
 from rules.algorithms.learning.node_index import NodeSet
@@ -36,7 +42,12 @@ SMOOTHING = 1.0
 MAX_FEATURES = 20
 MAX_CANDIDATES = 200  # whose features are generated
 
-_GENERATORS = (tags, ids_and_classes, tokens, all_attributes, labels)
+Generator: TypeAlias = Callable[[Chain], Iterator[Feature]]
+
+GENERATORS: Final = (tags, ids_and_classes, tokens, all_attributes, labels)
+# Of the paper: the strong features that a candidate can be asked for by itself, and the attributes
+# that are too weak for an XPath.
+PUBLISHED: Final = (tags, ids_and_classes, siblings, texts_outside, all_attributes)
 
 
 class ClassifierUndecided(Exception):
@@ -76,16 +87,30 @@ def learn_classifier(
     judged: Sequence[NodeSet],
 ) -> Classifier:
     """Return the classifier that chooses the positive of each judged page. Raises ClassifierUndecided."""
-    seen = candidates & union(judged)
-    ranked = sorted(
-        _candidate_features(columns, target, seen),
-        key=lambda feature: (-_information(columns.bits(feature), seen, positives), str(feature)),
-    )
-    classifier = _fit(columns, tuple(ranked[:MAX_FEATURES]), seen, positives)
+    classifier = fit_classifier(columns, target, candidates, positives, judged)
     for number, page in enumerate(judged):
-        if classifier.choose(columns, candidates & page) != positives & page:
+        node = classifier.choose(columns, candidates & page)
+        is_right = bool(node & positives) if positives & page else not node
+        if not is_right:
             raise ClassifierUndecided(number)
     return classifier
+
+
+def fit_classifier(
+    columns: Columns,
+    target: str,
+    candidates: NodeSet,
+    positives: NodeSet,
+    judged: Sequence[NodeSet],
+    generators: Iterable[Generator] = GENERATORS,
+) -> Classifier:
+    """Return the classifier, whatever it chooses on the judged pages."""
+    seen = candidates & union(judged)
+    ranked = sorted(
+        _candidate_features(columns, target, seen, tuple(generators)),
+        key=lambda feature: (-_information(columns.bits(feature), seen, positives), str(feature)),
+    )
+    return _fit(columns, tuple(ranked[:MAX_FEATURES]), seen, positives)
 
 
 def choose(
@@ -118,12 +143,14 @@ def relative(feature: Feature) -> Feature | None:
     return replace(feature, level=0, axis="ancestor") if feature.axis == "self" else None
 
 
-def _candidate_features(columns: Columns, target: str, seen: NodeSet) -> Iterator[Feature]:
+def _candidate_features(
+    columns: Columns, target: str, seen: NodeSet, generators: Sequence[Generator]
+) -> Iterator[Feature]:
     """Yield the features of the candidates that do not hold for all or none of them."""
     features: set[Feature | None] = set()
     for number in islice(numbers_of(seen), MAX_CANDIDATES):
         chain = chain_of(columns.index, Positive(number, 0, target=target))
-        for generate in _GENERATORS:
+        for generate in generators:
             features.update(map(relative, generate(chain)))
     for feature in features:
         if feature is None:

@@ -28,6 +28,7 @@ from rules.algorithms.learning.nodes import (
     Walks,
     walk,
 )
+from rules.algorithms.rule.rule import TEXT_TARGET
 from rules.algorithms.rule.xpaths import label_of, shown
 
 NodeSet: TypeAlias = int
@@ -200,6 +201,31 @@ class NodeIndex:
         if node.text is not None:
             return node.text
         return self.page_texts[node.page][node.start_of_text : node.end_of_text]
+
+    def shown_of(self, number: int, target: str) -> str:
+        """Return what a target shows: a node's text, or the value of an attribute."""
+        node = self.nodes[number]
+        if target.startswith("@"):
+            return shown(str(node.element.get(target[1:]) or ""))
+        return node.shown or shown(self.string(number))
+
+    def nodes_showing(self, page: int, target: str, text: str) -> list[int]:
+        """Return the targets of a kind on a page that show a text."""
+        known = self._nodes_by_text.get((page, target))
+        if known is None:
+            known = self._nodes_by_text[page, target] = self._read_texts(page, target)
+        return known.get(text, [])
+
+    @cached_property
+    def _nodes_by_text(self) -> dict[tuple[int, str], dict[str, list[int]]]:
+        return {}
+
+    def _read_texts(self, page: int, target: str) -> dict[str, list[int]]:
+        nodes_by_text: dict[str, list[int]] = defaultdict(list)
+        for number in range(*self.nodes_of_page(page)):
+            if (self.nodes[number].text is not None) == (target == TEXT_TARGET):
+                nodes_by_text[self.shown_of(number, target)].append(number)
+        return nodes_by_text
 
     def opening(self, number: int) -> str:
         """Return the beginning of a node's text, as a label."""

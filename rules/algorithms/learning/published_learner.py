@@ -2,8 +2,10 @@
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C.
-Readings:   Annotated nodes are elements: the paper's XPaths end in `node()`, its figures mark
-            elements.
+Readings:   Annotated nodes are texts where one text holds the value, else elements: the paper's
+            XPaths end in `node()`, which selects both, and one of Table II in `/text()`. The
+            classifier always answers: it takes the candidate of the highest score above 0. A pair
+            of nodes is their common ancestor, of whose text a part is taken.
 Cost:       That of `apriori`.
 """
 
@@ -13,14 +15,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from annotation.algorithms.attribute_types import AttributeType
+from rules.algorithms.learning import naive_bayes
 from rules.algorithms.learning.apriori import LearntXPath, learn_xpath
+from rules.algorithms.learning.evaluating import n_read_right
 from rules.algorithms.learning.features import PUBLISHED, features_of
-from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
+from rules.algorithms.learning.naive_bayes import decimal, fit_classifier
 from rules.algorithms.learning.positional import learn_position
 from rules.algorithms.learning.range_pruner import learn_offsets
 from rules.algorithms.learning.samples import Samples, goal_of, wanted_marks
 from rules.algorithms.learning.search import SearchGoal
-from rules.algorithms.learning.targets import TargetNode, Targets, as_parent_element
+from rules.algorithms.learning.targets import TargetNode, Targets
 from rules.algorithms.learning.text_selection import examples_of
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
@@ -30,7 +34,6 @@ from rules.algorithms.rule.rule import (
     AttributeRule,
     LearningFailure,
     Numbers,
-    Selection,
 )
 
 
@@ -45,7 +48,7 @@ def learn_as_published(
     samples: Samples, targets: Targets, attribute: AttributeType
 ) -> AttributeRule:
     """Return the attribute's rule as the paper learns it, or the reason why there is none."""
-    marks = [as_parent_element(samples.index, mark) for mark in targets.marks]
+    marks = [replace(mark, is_only_here=True) for mark in targets.marks]
     targets = Targets(marks, targets.judged, targets.failures)
     wanted = [mark for mark in marks if mark.positive.target == marks[0].positive.target]
     goal = goal_of(samples, targets, wanted, is_multi=attribute.is_multi)
@@ -58,13 +61,8 @@ def learn_as_published(
         reason = "the annotated nodes share no feature"
         failures.append(LearningFailure(attribute.name, "xpath", "", reason))
     else:
-        try:
-            alternatives = [_alternative(samples, targets, wanted, goal, xpaths[0])]
-        except ClassifierUndecided as error:
-            url = samples.pages[targets.judged[error.page]].url
-            reason = f"no precise XPath; {error}"
-            failures.append(LearningFailure(attribute.name, "classifier", url, reason))
-    return AttributeRule(
+        alternatives = [_alternative(samples, targets, wanted, goal, xpaths[0])]
+    rule = AttributeRule(
         attribute=attribute.name,
         type=attribute.type,
         is_multi=attribute.is_multi,
@@ -72,7 +70,9 @@ def learn_as_published(
         alternatives=tuple(alternatives),
         regex=attribute.regex,
         failures=tuple(failures),
+        n_annotated=len(targets.judged),
     )
+    return replace(rule, n_right=n_read_right(samples, targets, rule))
 
 
 def _alternative(
@@ -82,12 +82,12 @@ def _alternative(
     goal: SearchGoal,
     learnt: LearntXPath,
 ) -> Alternative:
-    """Return the pXPath, the rXPath with a position, or with a classifier. Raises ClassifierUndecided."""
+    """Return the pXPath, the rXPath with a position, or with a classifier."""
     pxpath = Alternative(
         kind=XPATH,
         target=goal.target,
         features=learnt.features,
-        selection=learn_offsets(examples_of(samples.index, marks)) or Selection(),
+        selection=learn_offsets(examples_of(samples.index, marks)),
         numbers=Numbers(learnt.precision, learnt.distance, learnt.support),
     )
     if learnt.is_precise or goal.is_multi:
@@ -96,7 +96,9 @@ def _alternative(
     position = learn_position(learnt.bits, goal.positives, judged)
     if position:
         return replace(pxpath, kind=POSITIONAL, position=position)
-    classifier = learn_classifier(samples.columns, goal.target, learnt.bits, goal.positives, judged)
+    classifier = fit_classifier(
+        samples.columns, goal.target, learnt.bits, goal.positives, judged, naive_bayes.PUBLISHED
+    )
     return replace(
         pxpath,
         kind=NAIVE_BAYES,

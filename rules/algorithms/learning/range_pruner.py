@@ -4,8 +4,9 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             III-C.4.
 Notation:   The offset of a word counts from 1 at the beginning or from -1 at the end: "$25.99" in
             "Our Price: $25.99" has 3 and -1.
-Readings:   "Whichever is more consistent": an offset holds on all examples or is not used; of two
-            that do, the smaller number.
+Readings:   "Whichever is more consistent": of two offsets that hold on all examples the smaller
+            number; where none does, `learn_offsets` counts examples, and the default learner says
+            that no part of the text is the value.
 Departures: A text before or after the value that all examples share beats an offset. How much of
             it is stable is seen at the same nodes of unannotated pages, the witnesses; without
             them it is cut at digits with one example, which are likely to change. A value that the
@@ -18,7 +19,8 @@ Cost:       Linear in the texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, product
 
@@ -377,12 +379,9 @@ def _offsets(examples: Sequence[CutExample]) -> Iterator[Selection]:
     """Yield the word offsets that hold on all examples, small numbers first."""
     firsts, lasts = [], []
     for example in examples:
-        n_words = len(example.text.split(" "))
-        n_before = example.left.count(" ")
-        n_after = example.right.count(" ")
-        first, last = n_before + 1, n_words - n_after
-        firsts.append({first, first - n_words - 1})
-        lasts.append({last, last - n_words - 1})
+        of_first, of_last = _offsets_of(example)
+        firsts.append(of_first)
+        lasts.append(of_last)
     for first in sorted(set.intersection(*firsts), key=_smallest_first):
         for last in sorted(set.intersection(*lasts), key=_smallest_first):
             yield Selection(first=first, last=last)
@@ -392,6 +391,30 @@ def _smallest_first(offset: int) -> tuple[int, int]:
     return (abs(offset), -offset)
 
 
-def learn_offsets(examples: Sequence[CutExample]) -> Selection | None:
-    """Return the selection by word offsets alone, as the paper has it."""
-    return _first_right([Selection(), *_offsets(examples)], examples)
+def learn_offsets(examples: Sequence[CutExample]) -> Selection:
+    """Return the selection by word offsets alone, as the paper has it.
+
+    Where none holds on all examples it is the more consistent offset of each end, the one from the
+    beginning or the one from the end.
+    """
+    right = _first_right([Selection(), *_offsets(examples)], examples)
+    if right is not None:
+        return right
+    firsts: Counter[int] = Counter()
+    lasts: Counter[int] = Counter()
+    for example in examples:
+        of_first, of_last = _offsets_of(example)
+        firsts.update(of_first)
+        lasts.update(of_last)
+    return Selection(first=_most_consistent(firsts), last=_most_consistent(lasts))
+
+
+def _most_consistent(offsets: Mapping[int, int]) -> int:
+    return min(offsets, key=lambda offset: (-offsets[offset], *_smallest_first(offset)))
+
+
+def _offsets_of(example: CutExample) -> tuple[set[int], set[int]]:
+    """Return the offsets of the value's first and last word, each from the beginning and the end."""
+    n_words = len(example.text.split(" "))
+    first, last = example.left.count(" ") + 1, n_words - example.right.count(" ")
+    return {first, first - n_words - 1}, {last, last - n_words - 1}

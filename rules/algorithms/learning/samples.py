@@ -10,6 +10,7 @@ from lxml.etree import _Element
 from rules.algorithms.learning.columns import Columns, numbers_of, pack, union
 from rules.algorithms.learning.node_index import NodeIndex, NodeSet, number_nodes
 from rules.algorithms.learning.nodes import Walks
+from rules.algorithms.learning.same_value import ShownTexts, groups_of
 from rules.algorithms.learning.search import SearchGoal
 from rules.algorithms.learning.targets import AnnotatedPage, TargetNode, Targets
 from rules.algorithms.rule.feature import Feature
@@ -52,19 +53,19 @@ def goal_of(
     attribute: str = "",
     claimed: NodeSet = 0,
 ) -> SearchGoal:
-    """Return the goal to select the nodes of some marks, and no other node of the annotated pages."""
+    """Return the goal to find the values of some marks, and nothing else on the annotated pages."""
     index = samples.index
     target = marks[0].positive.target
-    positives = nodes_of(wanted_marks(marks, is_multi=is_multi))
-    neutral = nodes_of(targets.marks)
-    if is_multi:
-        neutral |= _nodes_with_annotated_text(index, targets.marks)
+    wanted = wanted_marks(marks, is_multi=is_multi)
+    positives = nodes_of(wanted)
+    right = union(group.nodes for group in groups_of(index, targets.marks))
     judged = union(index.page_bits[page] for page in targets.judged)
     unannotated = [bits for page, bits in enumerate(index.page_bits) if page not in targets.judged]
     return SearchGoal(
         target=target,
         positives=positives,
-        negatives=samples.columns.targets(target) & judged & ~(positives | neutral),
+        groups=tuple(groups_of(index, wanted)),
+        negatives=samples.columns.targets(target) & judged & ~right,
         unannotated=tuple(unannotated),
         is_multi=is_multi,
         is_mandatory=is_mandatory,
@@ -74,6 +75,7 @@ def goal_of(
         same_tags=_nodes_with_same_tags(samples, target, positives),
         # The items of a list differ.
         odd=0 if is_multi else _odd_texts(samples, target, positives),
+        texts=ShownTexts(index, target),
     )
 
 
@@ -89,19 +91,6 @@ def wanted_marks(marks: Sequence[TargetNode], *, is_multi: bool) -> list[TargetN
 
 def nodes_of(marks: Iterable[TargetNode]) -> NodeSet:
     return union(1 << mark.positive.node for mark in marks)
-
-
-def _nodes_with_annotated_text(index: NodeIndex, marks: Iterable[TargetNode]) -> NodeSet:
-    """Return the nodes that show a value of their page's list: they are neither right nor wrong."""
-    values_by_page: dict[int, set[str]] = {}
-    for mark in marks:
-        values_by_page.setdefault(mark.positive.page, set()).add(mark.value)
-    bits = 0
-    for page, values in values_by_page.items():
-        for number in range(*index.nodes_of_page(page)):
-            if index.nodes[number].shown in values:
-                bits |= 1 << number
-    return bits
 
 
 def _nodes_with_same_tags(samples: Samples, target: str, positives: NodeSet) -> NodeSet:

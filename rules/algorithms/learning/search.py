@@ -1,10 +1,11 @@
-"""Search the conjunctions that select all positives and no negative, by price and support.
+"""Search the conjunctions that find all annotated values and nothing else, by price and support.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C.2.
 Notation:   P+ -> `positives`, P- -> `negatives`, sup(X) -> `Conjunction.support`.
-Departures: The rank is the price of the features minus WORTH_OF_SUPPORT times the share of
-            unannotated pages with exactly one node, plus the share with several; for lists the
+Departures: A value is found where a node is selected that shows it (`same_value`). The rank is
+            the price of the features minus WORTH_OF_SUPPORT times the share of
+            unannotated pages with exactly one value, plus the share with several; for lists the
             share with at least one. Nodes there that stand in other tags than the positives, show
             another kind of text, or which another attribute's rule selects, cost more. A label
             that names the attribute, or that annotated pages share, is measured on the pages that
@@ -18,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
-from rules.algorithms.learning.columns import Columns
+from rules.algorithms.learning.columns import Columns, union
 from rules.algorithms.learning.feature_prices import ANCHORS, has_digit, is_bound_to_item, price_of
 from rules.algorithms.learning.naming import names_attribute
 from rules.algorithms.learning.node_index import NodeSet
+from rules.algorithms.learning.same_value import ShownTexts, ValueGroup
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Numbers
 
@@ -38,6 +41,9 @@ MAX_MISSED_SHARE: Final = 0.25
 COST_OF_OTHER_TAGS: Final = 2.0
 COST_OF_ODD_TEXTS: Final = 4.0
 COST_OF_CLAIMED_NODES: Final = 3.0
+# What it costs if a rule selects doubles of all annotated nodes and none of them itself: the place
+# that a person marked is more likely to last.
+COST_OF_DOUBLES: Final = 0.5
 # How much more support counts on the pages that have an anchor which names the attribute, or which
 # annotated pages share.
 TRUST_IN_NAMING_ANCHORS: Final = 4.0
@@ -56,7 +62,7 @@ class SearchGoal:
     """What is looked for: all of the positives, none of the negatives, and the pages that give support."""
 
     target: str
-    positives: NodeSet
+    positives: NodeSet  # the annotated nodes
     negatives: NodeSet
     unannotated: tuple[NodeSet, ...]  # the nodes of each page
     is_multi: bool = False
@@ -65,7 +71,24 @@ class SearchGoal:
     attribute: str = ""
     claimed: NodeSet = 0  # the nodes that rules of other attributes select
     same_tags: NodeSet = -1  # the nodes whose tag and parent's tag are those of a positive
+    groups: tuple[ValueGroup, ...] = ()  # each positive with the nodes that show the same
     odd: NodeSet = 0  # the nodes whose text is not of the kind of the positives'
+    texts: ShownTexts | None = None
+
+    def is_right(self, bits: NodeSet) -> bool:
+        """Return whether a rule that selects these nodes finds all values."""
+        return all(group.is_hit(bits) for group in self.groups)
+
+    @property
+    def right(self) -> NodeSet:
+        """The nodes that show a value."""
+        return union(group.nodes for group in self.groups)
+
+    def is_one(self, selected: NodeSet) -> bool:
+        """Return whether the nodes that are selected on a page show one value."""
+        if not selected & (selected - 1):
+            return True
+        return self.texts is not None and self.texts.is_one_text(selected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +129,7 @@ def find_singles(
     cheapest: dict[NodeSet, Conjunction] = {}
     for feature in features:
         bits = columns.select(goal.target, feature)
-        if bits & goal.positives != goal.positives:
+        if not goal.is_right(bits):
             continue
         if not has_support(columns, goal, feature, bits):
             continue
@@ -167,7 +190,7 @@ def measure(candidate: Conjunction, goal: SearchGoal) -> Conjunction:
         selected = candidate.bits & page
         if selected:
             n_some += 1
-            is_one = not selected & (selected - 1)
+            is_one = goal.is_one(selected)
             n_one += is_one
             n_good += is_one and not selected & goal.odd
             n_nodes += selected.bit_count()
@@ -188,7 +211,7 @@ def measure(candidate: Conjunction, goal: SearchGoal) -> Conjunction:
     if goal.is_multi:
         # Where each annotated page shows one value, the rule that finds more elsewhere finds the
         # list.
-        is_one_each = goal.positives.bit_count() == goal.n_annotated
+        is_one_each = len(goal.groups) == goal.n_annotated
         cost_of_several *= -WORTH_OF_LISTS * is_one_each
 
     is_named = candidate.trust == TRUST_IN_NAMING_ANCHORS  # its label says what it is
@@ -200,12 +223,14 @@ def measure(candidate: Conjunction, goal: SearchGoal) -> Conjunction:
     ) / max(1, n_nodes)
     if goal.is_mandatory:
         blame += COST_OF_MISSES * min(1 - worth, MAX_MISSED_SHARE)
+    n_passed_over = (goal.positives & ~candidate.bits).bit_count()
+    blame += COST_OF_DOUBLES * n_passed_over / max(1, goal.positives.bit_count())
     rank = candidate.price - WORTH_OF_SUPPORT * worth + cost_of_several + blame
     return replace(candidate, rank=rank, support=support, unique=unique)
 
 
 def numbers_of_conjunction(conjunction: Conjunction, goal: SearchGoal) -> Numbers:
-    n_right = (conjunction.bits & goal.positives).bit_count()
+    n_right = (conjunction.bits & goal.right).bit_count()
     n_wrong = (conjunction.bits & goal.negatives).bit_count()
     return Numbers(
         precision=n_right / (n_right + n_wrong) if n_right else 0.0,
@@ -266,16 +291,18 @@ def _try_pairs(singles: Sequence[Conjunction], goal: SearchGoal, best: _Best) ->
                 break
             common = negatives[i] & negatives[j]
             if not common:
-                _offer_pair(single, singles[j], best)
+                _offer_pair(single, singles[j], goal, best)
             elif common != negatives[i] and common != negatives[j]:
                 imprecise.append((common.bit_count(), price, i, j))
     imprecise.sort()
-    return [_joined(singles[i], singles[j]) for _, _, i, j in imprecise[:BEAM_WIDTH]]
+    pairs = (_joined(singles[i], singles[j]) for _, _, i, j in imprecise)
+    return list(islice((pair for pair in pairs if goal.is_right(pair.bits)), BEAM_WIDTH))
 
 
-def _offer_pair(first: Conjunction, second: Conjunction, best: _Best) -> None:
+def _offer_pair(first: Conjunction, second: Conjunction, goal: SearchGoal, best: _Best) -> None:
+    # Two features may each find a value, and both together no node.
     pair = _joined(first, second)
-    if pair.bits not in {first.bits, second.bits}:
+    if pair.bits not in {first.bits, second.bits} and goal.is_right(pair.bits):
         best.offer(pair)
 
 
@@ -300,6 +327,8 @@ def _try_beam(
             for single in singles:
                 joined = _joined(conjunction, single)
                 if joined.bits in {conjunction.bits, single.bits}:
+                    continue
+                if not goal.is_right(joined.bits):
                     continue
                 if not joined.bits & goal.negatives:
                     best.offer(joined)

@@ -24,10 +24,11 @@ from typing import Final, Literal, NamedTuple
 from annotation.algorithms.suggestions.names import implied_type
 from clustering.values.recognising import find_typed, has_pattern
 from rules.algorithms.learning.columns import Columns, numbers_of, union
-from rules.algorithms.learning.evaluating import selected_nodes, serving_alternative, values_on
+from rules.algorithms.learning.evaluating import compared, nodes_on, selected_nodes, values_on
 from rules.algorithms.learning.feature_prices import ANCHORS
 from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.novelty import New, find_news, find_placeholders, is_named
+from rules.algorithms.learning.same_value import ShownTexts
 from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule
 
 State = Literal["annotated", "wrong", "found", "absent", "missing", "several", "differs"]
@@ -109,7 +110,12 @@ class Outlook:
     @property
     def is_enough(self) -> bool:
         """Whether no further page is needed."""
-        return self.n_annotated > 0 and not self.doubted
+        return self.n_annotated > 0 and self.has_values and not self.doubted
+
+    @property
+    def has_values(self) -> bool:
+        """Whether an attribute was found on any page: a rule that finds nothing is no rule yet."""
+        return any(cell.values for cell in self.cells)
 
     @property
     def next_page(self) -> int | None:
@@ -125,6 +131,8 @@ class Outlook:
         n_left = self.n_pages - self.n_annotated
         if not self.n_annotated:
             return "No page is annotated yet."
+        if not self.has_values and not self.doubted:
+            return "No attribute has a value yet: point at one on this page."
         if not n_left:
             return "All samples are annotated."
         if self.is_enough:
@@ -176,9 +184,9 @@ def _claimed_nodes(columns: Columns, rule: AttributeRule, pages: Sequence[Sample
     """Return the nodes that a rule's values stand in, on all samples."""
     bits = 0
     for page in pages:
-        for node in serving_alternative(columns, rule, page.bits)[1]:
+        for node, alternative in nodes_on(columns, rule, page.bits):
             bits |= 1 << node
-            if rule.alternatives and not rule.alternatives[0].target.startswith("@"):
+            if not alternative.target.startswith("@"):
                 bits |= ((1 << columns.index.nodes[node].end) - 1) & ~((1 << node) - 1)
     return bits
 
@@ -193,11 +201,6 @@ class FoundOnPage:
     news: Sequence[New]  # on the page, in no node of another attribute's value
 
 
-def compared(values: Sequence[str]) -> frozenset[str]:
-    """Return values without their blanks, which nobody sees alike."""
-    return frozenset("".join(value.split()) for value in values)
-
-
 def _assessment_of(
     rule: AttributeRule, columns: Columns, claimed: NodeSet, pages: Sequence[FoundOnPage]
 ) -> _Assessment:
@@ -209,8 +212,8 @@ def _assessment_of(
         if page.annotated is None:
             continue
         confirmed.update(page.annotated.get(rule.attribute, ()))
-        _, nodes = serving_alternative(columns, rule, page.bits)
-        shares_nodes |= any(claimed >> node & 1 for node in nodes)
+        nodes = nodes_on(columns, rule, page.bits)
+        shares_nodes |= any(claimed >> selected.node & 1 for selected in nodes)
 
     placeholders: frozenset[str] = frozenset()
     if rule.type == "text" and not rule.is_multi:
@@ -313,8 +316,8 @@ class _Assessment:
             values = tuple(values_on(self.columns, rival, on_page.page.bits))
             if not values or compared(values) == compared(on_page.values):
                 continue
-            _, nodes = serving_alternative(self.columns, rival, on_page.page.bits)
-            if all(self.claimed >> node & 1 for node in nodes):
+            nodes = nodes_on(self.columns, rival, on_page.page.bits)
+            if all(self.claimed >> selected.node & 1 for selected in nodes):
                 continue
             if self.rule.is_multi and compared(values) < compared(on_page.values):
                 continue  # a rival that finds fewer is no evidence against the others
@@ -417,14 +420,21 @@ class _Assessment:
 
     def _is_claimed(self, page: SamplePage) -> bool:
         """Return whether the nodes belong to other attributes here, though they did not elsewhere."""
-        _, nodes = serving_alternative(self.columns, self.rule, page.bits)
-        return not self.shares_nodes and all(self.claimed >> node & 1 for node in nodes)
+        nodes = nodes_on(self.columns, self.rule, page.bits)
+        return not self.shares_nodes and all(
+            self.claimed >> selected.node & 1 for selected in nodes
+        )
 
     def _n_selected(self, page: SamplePage) -> int:
-        alternative, _ = serving_alternative(self.columns, self.rule, page.bits)
-        if alternative is None or self.rule.is_multi:
+        """Return how many nodes of different texts the rule selects for a single value."""
+        nodes = nodes_on(self.columns, self.rule, page.bits)
+        if not nodes or self.rule.is_multi:
             return 0
-        return selected_nodes(self.columns, alternative, page.bits).bit_count()
+        alternative = nodes[0].alternative
+        selected = selected_nodes(self.columns, alternative, page.bits)
+        if ShownTexts(self.columns.index, alternative.target).is_one_text(selected):
+            return 1
+        return selected.bit_count()
 
 
 def _verdict_on_annotated(on_page: FoundOnPage, annotated: Sequence[str]) -> Verdict:

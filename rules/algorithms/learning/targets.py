@@ -44,6 +44,7 @@ class MarkedNode:
     node: Any  # an XPath, or the element of the page's tree
     text: str | None = None
     before: str = ""  # what stands before the value in the node's text, or the end of it
+    is_only_here: bool = False  # whether another node that shows the same is no value
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class TargetNode:
     value: str  # as it is shown
     element: int  # the element that can stand for it
     is_whole: bool  # whether the value is all of the element's text
+    is_only_here: bool = False  # whether another node that shows the same is no value
 
 
 @dataclass(slots=True)
@@ -91,7 +93,10 @@ def find_targets(
             targets.failures.append(failure)
             continue
         try:
-            targets.marks += [find_mark(index, number, page, marked) for marked in marks]
+            targets.marks += [
+                replace(find_mark(index, number, page, marked), is_only_here=marked.is_only_here)
+                for marked in marks
+            ]
             targets.judged.append(number)
         except NodeNotFound as error:
             targets.failures.append(LearningFailure(attribute.name, "node", page.url, str(error)))
@@ -120,7 +125,9 @@ def find_boundaries(index: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targets
         for node in numbers:
             positive = Positive(node, number, target=ELEMENT_TARGET)
             targets.marks.append(
-                TargetNode(positive, shown(index.string(node)), node, is_whole=True)
+                TargetNode(
+                    positive, shown(index.string(node)), node, is_whole=True, is_only_here=True
+                )
             )
     return targets
 
@@ -258,18 +265,6 @@ def as_element(mark: TargetNode) -> TargetNode:
     if mark.positive.target == ELEMENT_TARGET:
         return mark
     return replace(mark, positive=replace(mark.positive, node=mark.element, target=ELEMENT_TARGET))
-
-
-def as_parent_element(index: NodeIndex, mark: TargetNode) -> TargetNode:
-    """Return a mark whose target is the element that holds the text node, with the rest of its text."""
-    positive = mark.positive
-    if positive.target != TEXT_TARGET:
-        return mark
-    element = index.nodes[positive.node].parent
-    text = shown(index.string(element))
-    left, right = _split_at(text, mark.value) or ("", "")
-    on_element = Positive(element, positive.page, left.strip(), right.strip(), ELEMENT_TARGET)
-    return replace(mark, positive=on_element, element=element, is_whole=text == mark.value)
 
 
 def part_odd_marks(

@@ -32,6 +32,7 @@ from rules.algorithms.rule.xpaths import (
     equals_any,
     label_form,
     literal,
+    shape_form,
     shown_form,
 )
 
@@ -161,6 +162,11 @@ def contains(feature: Feature) -> str:
     return any_of(f"contains({shown_form('.')}, {literal(value)})" for value in feature.values)
 
 
+def shape(feature: Feature) -> str:
+    """Test how a text is written: with which marks between how many digits."""
+    return equals_any(shape_form("."), feature.values)
+
+
 def first(_feature: Feature) -> str:
     return "not(preceding-sibling::*)"
 
@@ -190,6 +196,7 @@ TESTS: Final[Mapping[str, Callable[[Feature], str]]] = {
     "starts": starts,
     "ends": ends,
     "contains": contains,
+    "shape": shape,
     "before_ends": before_ends,
     "after_starts": after_starts,
     "first": first,

@@ -1,8 +1,8 @@
 """A learnt rule as plain values: what the stylesheet is made from, and what the browser explains.
 
-A cluster's rule holds a rule for each attribute; that holds alternatives in order, of which the
-first that selects something on a page serves it. An alternative is a conjunction of features,
-relative to its target.
+A cluster's rule holds a rule for each attribute; that holds alternatives in order: the first that
+selects something on a page serves it, and of several values all alternatives have their part. An
+alternative is a conjunction of features, relative to its target.
 """
 
 from __future__ import annotations
@@ -137,19 +137,45 @@ class AttributeRule(JsonForm):
     type: str = "text"
     is_multi: bool = False
     is_mandatory: bool = False
-    alternatives: tuple[
-        Alternative, ...
-    ] = ()  # the first that selects something on a page serves it
+    # For a single value, the first that selects something on a page serves it; for several, all do.
+    alternatives: tuple[Alternative, ...] = ()
     regex: str = ""  # of the vertical; selects and validates
     # "page": in a list, its values stand beside the records and each record has them.
     scope: Scope = OF_RECORD
     losers: tuple[Alternative, ...] = ()  # the best of the others, which vote for the confidence
     failures: tuple[LearningFailure, ...] = ()
+    n_annotated: int = 0  # pages that say what the values are, or that there is none
+    n_right: int = 0  # those of them on which the rule finds that and nothing else
+
+    @property
+    def is_union(self) -> bool:
+        """Whether the values of a page are those of all alternatives, in the order of the page."""
+        has_scores = any(alternative.kind == NAIVE_BAYES for alternative in self.alternatives)
+        return self.is_multi and len(self.alternatives) > 1 and not has_scores
+
+    @property
+    def voters(self) -> tuple[Alternative, ...]:
+        """The losers that vote: a score of a classifier would cost more than the rule itself."""
+        return tuple(loser for loser in self.losers if loser.kind != NAIVE_BAYES)
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the rule is the best there is, although some annotated pages refute it."""
+        return bool(self.alternatives) and self.n_right < self.n_annotated
 
     @property
     def reason(self) -> str:
         """Why there is no rule; empty where there is one."""
-        return "" if self.alternatives else "; ".join(dict.fromkeys(map(str, self.failures)))
+        return "" if self.alternatives else self._failures
+
+    @property
+    def doubt(self) -> str:
+        """Why the rule is a draft; empty where it is none."""
+        return self._failures if self.is_draft else ""
+
+    @property
+    def _failures(self) -> str:
+        return "; ".join(dict.fromkeys(map(str, self.failures)))
 
 
 @dataclass(frozen=True, slots=True)

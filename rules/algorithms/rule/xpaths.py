@@ -49,6 +49,24 @@ def label_form(expression: str) -> str:
     return f"normalize-space(translate({expression}, '{NO_BREAK_SPACE}{COLONS}{WIDTHLESS}', '   '))"
 
 
+_DIGITS, _ZEROS = "123456789", "000000000"
+_SHAPE = str.maketrans(_DIGITS, _ZEROS)
+
+
+def shape_of(text: str) -> str:
+    """Return a shown text as `shape_form` computes it: each digit is a nought.
+
+    >>> shape_of("(212) 555-0199")
+    '(000) 000-0000'
+    """
+    return text.translate(_SHAPE)
+
+
+def shape_form(expression: str) -> str:
+    """Return the XPath that computes `shape_of` what an expression's string shows."""
+    return f"translate({shown_form(expression)}, '{_DIGITS}', '{_ZEROS}')"
+
+
 HAS_TEXT: Final = f"text()[{shown_form('.')}]"
 
 

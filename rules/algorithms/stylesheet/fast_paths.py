@@ -93,7 +93,7 @@ _BY_KEY = {"id": ID_KEY, "class": CLASS_KEY}
 _BY_ATTRIBUTE = frozenset({"id", "class", "token", "attribute"})
 _LOOKS_BACK = frozenset({"label", "before", "before_ends"})
 _LOOKS_AHEAD = frozenset({"after", "after_starts"})
-_SLOW = frozenset({"label", "before", "after", "before_ends", "after_starts"})
+_SLOW = frozenset({"label", "before", "after", "before_ends", "after_starts", "shape"})
 
 
 @dataclass(slots=True)

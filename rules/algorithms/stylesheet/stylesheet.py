@@ -1,8 +1,9 @@
 """Turn a cluster's rule into one XSLT 1.0 stylesheet that a person can read and any processor can run.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
-Readings:   The first alternative that selects a node on a page serves it. Of several nodes the first in
-            document order is taken, unless the attribute is multi. Naive Bayes is arithmetic: of the
+Readings:   The first alternative that selects a node on a page serves it, and of its nodes the first in
+            document order is taken; of an attribute with several values all alternatives have their
+            part. Naive Bayes is arithmetic: of the
             candidates with a score above 0 the highest, by xsl:sort, which keeps the order of equals.
 Departures: Blank text nodes are kept (`fast_paths` says why). Scores are compared in ten-thousandths, the
             precision of the weights.
@@ -10,11 +11,13 @@ Cost:       Linear in the rule. No extension functions.
 
 The output is `<record><value name="ATTRIBUTE">…</value></record>`, within `<records>` where the rule has a
 record boundary (`list_template`). The parameter `provenance` adds to each value: at 1 which alternative
-served it, how many nodes it selected and how many of the losers agree; at 2 also the path of the node.
+served it, how many nodes it selected, how many losers select something and how many of them agree; at 2 also
+the path of the node.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -50,8 +53,8 @@ from rules.algorithms.stylesheet.list_template import (
     of_page,
     template_name,
 )
+from rules.algorithms.stylesheet.union import print_union
 
-MAX_VOTERS = 3
 SCALE = 10_000  # of scores
 MAX_PAGES_NAMED = 5  # in a comment
 
@@ -194,24 +197,40 @@ def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
     ]
     if printer.is_within_record(rule):
         lines.append('    <xsl:param name="record"/>')
-    lines += indented(_alternatives(rule, 1, printer), 2)
+    emitted = _parts(rule, printer) if rule.is_union else _alternatives(rule, 1, printer)
+    lines += indented(emitted, 2)
     return [*lines, "  </xsl:template>"]
+
+
+def _parts(rule: AttributeRule, printer: _Printer) -> list[str]:
+    """Return the lines for alternatives that all have their part in the values of a page."""
+    lines: list[str] = []
+    emits = []
+    for number in range(1, len(rule.alternatives) + 1):
+        lines += _declared(rule, number, printer)
+        printer.shared |= templates_for(rule.alternatives[number - 1].selection)
+        emits.append(_emit(rule, number, printer))
+    return [*lines, *print_union(emits)]
+
+
+def _declared(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
+    """Return the lines that say what an alternative is, and declare its nodes."""
+    alternative = rule.alternatives[number - 1]
+    nodes = printer.nodes_of(rule, alternative)
+    return [
+        f"<!-- {comment(_figures(alternative, number))} -->",
+        f"<!-- {comment(alternative.xpath)} -->",
+        *_variables(printer),
+        f'<xsl:variable name="nodes-{number}" select="{quoted(nodes)}"/>',
+    ]
 
 
 def _alternatives(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     """Return the lines for an alternative and, where it selects nothing, for those after it."""
     if number > len(rule.alternatives):
         return []
-    alternative = rule.alternatives[number - 1]
-    nodes = printer.nodes_of(rule, alternative)
-    variables = _variables(printer)
+    declared = _declared(rule, number, printer)
     values = _values(rule, number, printer)
-    declared = [
-        f"<!-- {comment(_figures(alternative, number))} -->",
-        f"<!-- {comment(alternative.xpath)} -->",
-        *variables,
-        f'<xsl:variable name="nodes-{number}" select="{quoted(nodes)}"/>',
-    ]
     further = _alternatives(rule, number + 1, printer)
     if not further:
         return [*declared, *values]
@@ -286,7 +305,7 @@ def _value_element(rule: AttributeRule, number: int, content: str, votes: list[s
         '    <xsl:call-template name="provenance">',
         f'      <xsl:with-param name="way" select="{number}"/>',
         f'      <xsl:with-param name="n" select="count($nodes-{number})"/>',
-        f'      <xsl:with-param name="rivals" select="{len(_voters(rule))}"/>',
+        '      <xsl:with-param name="rivals" select="$rivals"/>',
         '      <xsl:with-param name="agree" select="$agree"/>',
         "    </xsl:call-template>",
         "  </xsl:if>",
@@ -298,30 +317,40 @@ def _value_element(rule: AttributeRule, number: int, content: str, votes: list[s
     ]
 
 
-def _voters(rule: AttributeRule) -> list[Alternative]:
-    return [loser for loser in rule.losers if loser.kind != NAIVE_BAYES][:MAX_VOTERS]
-
-
 def _votes(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
-    """Return the lines that count in `agree` how many losers select a node of the same text."""
+    """Return the lines that count the losers that select something, and those that agree.
+
+    A loser agrees that selects a node of the same text.
+    """
     target = rule.alternatives[number - 1].target
     text = "normalize-space(current())"
     if target.startswith("@"):
         text = f"normalize-space(current()/{target})"
-    votes = []
-    for loser in _voters(rule):
+    lines: list[str] = []
+    rivals, agree = [], []
+    for voter, loser in enumerate(rule.voters, 1):
         nodes = printer.nodes_of(rule, loser)
         attribute = f"/{loser.target}" if loser.target.startswith("@") else ""
-        if rule.is_multi:
-            votes.append(f"boolean(({nodes}){attribute}[normalize-space() = {text}])")
-        else:
-            votes.append(f"(normalize-space(({nodes})[1]{attribute}) = {text})")
-    agree = "0"
-    if len(votes) == 1:
-        agree = f"number({votes[0]})"
-    elif votes:
-        agree = " + ".join(votes)
-    return [*_variables(printer), f'<xsl:variable name="agree" select="{quoted(agree)}"/>']
+        one_or_all = f"({nodes})" if rule.is_multi else f"({nodes})[1]"
+        vote = f"$vote-{voter}"
+        lines += [
+            *_variables(printer),
+            f'<xsl:variable name="vote-{voter}" select="{quoted(one_or_all + attribute)}"/>',
+        ]
+        rivals.append(f"boolean({vote})")
+        agree.append(f"boolean({vote}[normalize-space() = {text}])")
+    return [
+        *lines,
+        f'<xsl:variable name="rivals" select="{quoted(_sum_of(rivals))}"/>',
+        f'<xsl:variable name="agree" select="{quoted(_sum_of(agree))}"/>',
+    ]
+
+
+def _sum_of(tests: Sequence[str]) -> str:
+    """Return how many tests hold, as arithmetic."""
+    if len(tests) == 1:
+        return f"number({tests[0]})"
+    return " + ".join(tests) or "0"
 
 
 def _split(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
@@ -331,6 +360,7 @@ def _split(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
         f'<xsl:call-template name="{template_name(rule)}-parts-{number}">',
         '  <xsl:with-param name="text" select="$text"/>',
         f'  <xsl:with-param name="nodes-{number}" select="$nodes-{number}"/>',
+        '  <xsl:with-param name="rivals" select="$rivals"/>',
         '  <xsl:with-param name="agree" select="$agree"/>',
         "</xsl:call-template>",
     ]
@@ -347,6 +377,7 @@ def _split_template(rule: AttributeRule, number: int) -> list[str]:
         f'  <xsl:template name="{name}">',
         '    <xsl:param name="text"/>',
         f'    <xsl:param name="nodes-{number}"/>',
+        '    <xsl:param name="rivals"/>',
         '    <xsl:param name="agree"/>',
         f'    <xsl:variable name="part" select="normalize-space({before})"/>',
         *indented(_if("$part", value), 2),
@@ -361,6 +392,7 @@ def _further_parts(name: str, number: int, mark: str) -> list[str]:
         f'      <xsl:call-template name="{name}">',
         f'        <xsl:with-param name="text" select="substring-after($text, {mark})"/>',
         f'        <xsl:with-param name="nodes-{number}" select="$nodes-{number}"/>',
+        '        <xsl:with-param name="rivals" select="$rivals"/>',
         '        <xsl:with-param name="agree" select="$agree"/>',
         "      </xsl:call-template>",
         "    </xsl:if>",
@@ -383,7 +415,13 @@ def _title(rule: AttributeRule) -> str:
     if rule.scope == OF_PAGE:
         words.append("of the page")
     title = f"{rule.attribute} ({', '.join(words)})"
-    return title if rule.alternatives else f"{title}: no rule. {rule.reason}"
+    if not rule.alternatives:
+        return f"{title}: no rule. {rule.reason}"
+    if rule.is_draft:
+        return (
+            f"{title}: right on {rule.n_right} of {rule.n_annotated} annotated pages. {rule.doubt}"
+        )
+    return title
 
 
 def _figures(alternative: Alternative, number: int) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from xml.sax.saxutils import quoteattr
+
 import pytest
+from lxml import etree
 
 from rules.algorithms.by_hand.sandbox import (
     MAX_XPATH,
@@ -80,6 +83,16 @@ def test_a_plain_stylesheet_is_taken(text: bytes) -> None:
         (sheet('<xsl:include href="x.xsl"/>'), "another stylesheet"),
         (template("<xsl:value-of select=\"document('x')\"/>"), "another file"),
         (template("<value name=\"{document('x')}\"/>"), "another file"),
+        (template("<value name=\"{{' {document('x')} '}}\"/>"), "another file"),
+        (template("<value name='{{\" {document(1)} \"}}'/>"), "another file"),
+        (template('<value name="{{&apos; {system-property(1)} &apos;}}"/>'), "not allowed"),
+        (template("<value name=\"{{{document('x')}}}\"/>"), "another file"),
+        (template("<value name=\"a{'}'}{document(1)}\"/>"), "another file"),
+        (template('<value name="}"/>'), "do not match"),
+        (template('<value name="{\'"/>'), "do not match"),
+        (template('<value name="{a{b}}"/>'), "do not match"),
+        (template('<value xmlns:dyn="http://exslt.org/dynamic" name="a"/>'), "namespace"),
+        (sheet("", HEAD.replace(">", ' xmlns:e="http://exslt.org/common">')), "namespace"),
         (template('<xsl:number value="1" format="{document(//a)}"/>'), "another file"),
         (template('<xsl:attribute name="a" namespace="{document(//a)}"/>'), "another file"),
         (template("<value name=\"{'}'}{system-property('xsl:vendor')}\"/>"), "system-property"),
@@ -102,3 +115,13 @@ def test_a_plain_stylesheet_is_taken(text: bytes) -> None:
 def test_a_stylesheet_that_reaches_out_is_refused(text: bytes, reason: str) -> None:
     with pytest.raises(StylesheetRefused, match=reason):
         read_stylesheet(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["{{a}}", "{{{'b'}}}", "a{concat('}', \"{\")}b", "{'a'}{'b'}", "it's {1}"]
+)
+def test_braces_are_read_as_they_are_when_a_rule_runs(name: str) -> None:
+    body = template(f"<value name={quoteattr(name)}>x</value>")
+
+    assert read_stylesheet(body) is not None
+    assert etree.XSLT(etree.fromstring(body)) is not None

@@ -126,15 +126,52 @@ def test_another_attributes_node_is_not_taken() -> None:
     assert [["Bob"], []] == [values(one, bare.format("Bob")) for one in rule.attributes]
 
 
+def test_values_in_different_places_are_the_union_of_what_its_parts_find() -> None:
+    page = "<h1>{0}</h1><p>Brand: <b>{1}</b></p><table><tr><td>Maker</td><td>{2}</td></tr><tr><td>Year</td><td>{3}</td></tr></table>"
+    others = [page.format(f"n{n}", f"b{n}", f"m{n}", 2000 + n) for n in range(4)]
+    marks = [MarkedNode("//b"), MarkedNode("//tr[1]/td[2]")]
+    pages = [annotate(page.format(f"k{n}", f"c{n}", f"l{n}", 1990 + n), *marks) for n in range(2)]
+    rule = learn(pages, others, AttributeType("a", is_multi=True))
+    assert rule.is_union
+    assert ["X", "Y"] == values(rule, page.format("T", "X", "Y", 2020))
+
+
+def test_a_value_that_the_page_shows_twice_may_be_marked_at_either_place() -> None:
+    page = "<h1>{0}</h1><p>by {1}</p><table><tr><td>Author</td><td>{1}</td></tr><tr><td>Size</td><td>{2}</td></tr></table>"
+    others = [page.format(f"n{n}", f"Per Son{n}", n) for n in range(4)]
+    pages = [
+        annotate(page.format("k", "Ann Lee", 8), MarkedNode("//p", "Ann Lee")),
+        annotate(page.format("l", "Bob Ray", 9), MarkedNode("//tr[1]/td[2]")),
+    ]
+    rule = learn(pages, others)
+    assert not rule.is_draft
+    assert ["Cy Dee"] == values(rule, page.format("m", "Cy Dee", 7))
+
+
+def test_the_form_of_a_text_tells_values_apart() -> None:
+    page = "<p>{0}<br>{1}<br>{2}</p>"
+    others = [page.format(f"{n} High St", f"Old Town {n}", f"(20{n}) 555-01{n}0") for n in range(6)]
+    others += [page.format(f"Box {n}", f"(21{n}) 555-02{n}1", f"Little {n}") for n in range(3)]
+    pages = [
+        annotate(page.format("1 Elm", "Bath", "(212) 555-0199"), MarkedNode("//p/text()[3]")),
+        annotate(page.format("2 Oak", "(313) 555-0144", "York"), MarkedNode("//p/text()[2]")),
+    ]
+    rule = learn(pages, others)
+    assert ["(999) 123-4567"] == values(rule, page.format("(999) 123-4567", "Hull", "9 Ash"))
+
+
 class TestFailures:
-    def test_nodes_that_nothing_tells_apart_have_no_precise_xpath(self) -> None:
-        page = "<div>{}</div>".format("<p>x</p>" * 40)
-        pages = [annotate(page, MarkedNode("//p[20]")), annotate(page, MarkedNode("//p[15]"))]
+    def test_where_nothing_is_precise_the_rule_is_a_draft(self) -> None:
+        pages = [
+            annotate(f"{'<p>x</p>' * before}<p>v</p>{'<p>x</p>' * 30}", MarkedNode("//p[.='v']"))
+            for before in (6, 4)
+        ]
         rule = learn(pages, [])
-        assert not rule.alternatives
+        assert rule.is_draft
+        assert (2, 1) == (rule.n_annotated, rule.n_right)
         assert {"a"} == {failure.attribute for failure in rule.failures}
-        assert "no precise XPath" in rule.reason
-        assert "undecided" in rule.reason
+        assert "no precise XPath" in rule.doubt
+        assert "undecided" in rule.doubt
         assert "classifier" == rule.failures[0].step
         assert rule.failures[0].page.startswith("https://example.org/")
 
@@ -145,8 +182,15 @@ class TestFailures:
             annotate("<p>a b c 9</p>", MarkedNode("//p", "a")),
         ]
         rule = learn(pages, [])
-        assert not rule.alternatives
+        assert rule.is_draft
         assert "text" == rule.failures[0].step
+
+    def test_a_rule_that_is_right_on_all_annotated_pages_is_no_draft(self) -> None:
+        pages = [annotate(table("Ann"), MarkedNode("//a"))]
+        rule = learn(pages, [table("Cy", year=2001), table("Di", year=2002)])
+        assert (1, 1) == (rule.n_annotated, rule.n_right)
+        assert not rule.is_draft
+        assert "" == rule.doubt
 
     def test_what_was_refused_stays_told_beside_the_rule(self) -> None:
         good = annotate(table("Ann"), MarkedNode("//a"))

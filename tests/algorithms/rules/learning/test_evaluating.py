@@ -1,7 +1,7 @@
 from lxml import html
 
 from rules.algorithms.learning.columns import Columns
-from rules.algorithms.learning.evaluating import serving_alternative, values_on
+from rules.algorithms.learning.evaluating import nodes_on, values_on
 from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import (
@@ -35,7 +35,7 @@ def test_the_first_alternative_that_selects_something_serves() -> None:
     assert ["Ann"] == values(nothing, LINE)
     assert [] == values(nothing)
     rule = AttributeRule("a", alternatives=(nothing, LINE))
-    assert LINE is serving_alternative(COLUMNS, rule, PAGE_BITS)[0]
+    assert LINE is nodes_on(COLUMNS, rule, PAGE_BITS)[0].alternative
 
 
 def test_a_single_value_is_the_first_of_several_nodes() -> None:

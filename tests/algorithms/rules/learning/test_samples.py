@@ -13,10 +13,9 @@ from rules.algorithms.learning.targets import (
 LIST = "<ul><li>red</li><li>blue</li></ul><p>red</p><p>green</p>"
 
 
-def read(*paths: str, is_multi: bool = True) -> tuple[Samples, Targets]:
-    page = AnnotatedPage(
-        "u", html.document_fromstring(LIST), {"a": [MarkedNode(path) for path in paths]}
-    )
+def read(*paths: str, is_multi: bool = True, is_only_here: bool = False) -> tuple[Samples, Targets]:
+    marks = [MarkedNode(path, is_only_here=is_only_here) for path in paths]
+    page = AnnotatedPage("u", html.document_fromstring(LIST), {"a": marks})
     samples = read_samples([page], [html.document_fromstring(LIST)])
     return samples, find_targets(
         samples.index, samples.pages, AttributeType("a", is_multi=is_multi)
@@ -27,15 +26,23 @@ def shown(samples: Samples, bits: int) -> list[str]:
     return [samples.index.nodes[number].shown for number in numbers_of(bits)]
 
 
-def test_what_was_not_annotated_is_negative() -> None:
+def test_what_shows_something_else_is_negative() -> None:
     samples, targets = read("//li[1]", is_multi=False)
     goal = goal_of(samples, targets, targets.marks, is_multi=False)
     assert ["red"] == shown(samples, goal.positives)
-    assert ["blue", "red", "green"] == shown(samples, goal.negatives)
+    assert ["red", "red"] == shown(samples, goal.right)
+    assert ["blue", "green"] == shown(samples, goal.negatives)
     assert 1 == len(goal.unannotated)
 
 
-def test_in_a_list_nodes_that_show_an_annotated_value_are_neutral() -> None:
+def test_of_a_value_that_is_only_here_the_other_nodes_are_negative() -> None:
+    samples, targets = read("//li[1]", is_multi=False, is_only_here=True)
+    goal = goal_of(samples, targets, targets.marks, is_multi=False)
+    assert ["red"] == shown(samples, goal.right)
+    assert ["blue", "red", "green"] == shown(samples, goal.negatives)
+
+
+def test_in_a_list_nodes_that_show_an_annotated_value_are_right() -> None:
     samples, targets = read("//li[1]", "//li[2]")
     goal = goal_of(samples, targets, targets.marks, is_multi=True)
     assert ["green"] == shown(samples, goal.negatives)

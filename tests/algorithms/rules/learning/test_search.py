@@ -6,6 +6,7 @@ from lxml import html
 
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.node_index import number_nodes
+from rules.algorithms.learning.same_value import ValueGroup
 from rules.algorithms.learning.search import (
     Conjunction,
     SearchGoal,
@@ -36,6 +37,7 @@ def goal(**changes: Any) -> SearchGoal:
     asked: dict[str, Any] = {
         "target": "element",
         "positives": 0b1,
+        "groups": (ValueGroup(page=0, marked=0b1, nodes=0b1),),
         "negatives": 0b1110,
         "unannotated": PAGES,
     }
@@ -103,6 +105,18 @@ def test_a_label_that_names_the_attribute_is_measured_where_it_stands() -> None:
     bits = {fax: 0b1_0001, CLASS: ON_ALL | 1}
     assert (CLASS,) == best(bits, attribute="other")
     assert (fax,) == best(bits, attribute="faxNumber")
+
+
+def test_a_value_is_found_at_any_node_that_shows_it() -> None:
+    elsewhere = {"groups": (ValueGroup(page=0, marked=0b1, nodes=0b101),), "negatives": 0b1010}
+    assert (CLASS,) == best({CLASS: ON_ALL | 0b100}, **elsewhere)
+    assert (TAG,) == best({CLASS: ON_ALL | 0b100, TAG: ON_ALL << 1 | 0b101}, **elsewhere)
+    assert () == best({CLASS: ON_ALL | 0b100})
+
+
+def test_features_that_find_a_value_at_different_nodes_find_none_together() -> None:
+    elsewhere = {"groups": (ValueGroup(page=0, marked=0b1, nodes=0b101),), "negatives": 0b1010}
+    assert () == best({CLASS: 0b0011, TAG: 0b1100}, **elsewhere)
 
 
 def test_the_numbers_are_told() -> None:

@@ -77,6 +77,12 @@ class TestLooking:
     def test_nothing_annotated_is_never_enough(self) -> None:
         assert not Outlook((), 3, 0).is_enough
 
+    def test_a_rule_that_finds_nothing_is_never_enough(self) -> None:
+        said = {"name": None, "price": None}
+        outlook = look(pages_of("", "", ""), [said], [NAME, PRICE])
+        assert not outlook.is_enough
+        assert "point at one" in outlook.reason
+
     def test_a_mandatory_value_that_is_missed_is_doubted_and_its_page_is_next(self) -> None:
         image = AttributeType("image", "image", is_mandatory=True)
         pages = pages_of("<img src=1.png>", "<img src=2.png>", "<img src=3.png>", "")

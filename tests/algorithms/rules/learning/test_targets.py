@@ -10,7 +10,6 @@ from rules.algorithms.learning.targets import (
     AnnotatedPage,
     MarkedNode,
     Targets,
-    as_parent_element,
     find_targets,
     part_odd_marks,
 )
@@ -135,16 +134,6 @@ class TestFailures:
     def test_a_node_without_text_is_told(self) -> None:
         _, targets = read(MarkedNode("//img"))
         assert [("a", "node", "u")] == self.told(targets)
-
-
-def test_the_published_learner_marks_the_element_of_a_text() -> None:
-    index, targets = read(MarkedNode("//p[2]", "Ann"))
-    mark = as_parent_element(index, targets.marks[0])
-    assert (ELEMENT_TARGET, "By", "today") == (
-        mark.positive.target,
-        mark.positive.left,
-        mark.positive.right,
-    )
 
 
 MANY = AttributeType("names", is_multi=True)

@@ -33,6 +33,7 @@ CASES = [
     (Feature("contains", 0, ("reviews",)), ["5 reviews"]),
     (Feature("ends", 0, ("reviews",)), ["5 reviews"]),
     (Feature("before_ends", 0, ("Price:",)), ["30"]),
+    (Feature("shape", 0, ("00",)), ["30"]),
     (Feature("after_starts", 0, ("5",)), ["ByAnnBob", "Bob"]),
     (Feature("first", 1), ["Our Price: $25.99", "Price:", "30", "ByAnnBob", "5 reviews"]),
     (Feature("last", 0), ["Bob", "5 reviews"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,14 +12,14 @@ from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import MAX_BYTES, parse_page
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule
-from rules.algorithms.running.records import Extracted, ExtractedRecord, RawValue, RunnableRule
+from rules.algorithms.running.confidence import trust_after
+from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
 from rules.algorithms.running.run_rule import (
     NO_TREE,
     STYLESHEET_FAILED,
     TOO_LARGE,
     StylesheetFailed,
     compile_stylesheet,
-    confidence_of,
     page_paths,
 )
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
@@ -88,6 +89,34 @@ def test_types_are_normalised_in_the_light_of_the_page() -> None:
     assert "../big" == found.values["link"]
 
 
+def test_a_value_that_cannot_be_read_as_its_type_is_a_problem() -> None:
+    unreadable = record(AttributeType("name", "date"))
+
+    assert {"name": "'Oak desk' cannot be read as a date"} == unreadable.problems
+    assert ({"name": "Oak desk"}, [], {}) == (
+        unreadable.values,
+        unreadable.missing,
+        unreadable.normalized,
+    )
+    assert {} == record(AttributeType("name"), AttributeType("price", "price")).problems
+
+
+def test_of_several_values_the_first_unreadable_is_named() -> None:
+    unreadable = record(AttributeType("tags", "number", is_multi=True))
+
+    assert {"tags": "'wood' cannot be read as a number, nor can 1 more"} == unreadable.problems
+
+
+def test_values_are_read_as_in_the_country_of_the_site() -> None:
+    page = RawPage("http://s.example.dk/1", b"<h1>x</h1><b>Price:</b> <i>kr. 25,50</i>")
+    types = (AttributeType("price", "price"),)
+    (of_host,) = extract(page, rule(*types)).records
+    (of_site,) = extract(page, replace(rule(*types), country="SE")).records
+
+    assert {"price": {"amount": "25.50", "currency": "DKK"}} == of_host.normalized
+    assert {"price": {"amount": "25.50", "currency": "SEK"}} == of_site.normalized
+
+
 def test_a_value_is_a_list_exactly_where_the_attribute_is_multi() -> None:
     assert {"tags": ["wood", "heavy"]} == record(AttributeType("tags", is_multi=True)).values
     assert {"tags": "wood"} == record(AttributeType("tags")).values
@@ -111,10 +140,11 @@ def test_only_what_is_mandatory_fails_by_being_absent() -> None:
     assert "mandatory, but the rule selects no node on this page" == mandatory.failed["none"]
 
 
-def test_confidence_is_trust_lowered_by_choice() -> None:
-    assert {"name": 0.9} == record(AttributeType("name"), name=0.9).confidence
-    assert {"tags": 0.5} == record(AttributeType("tags")).confidence
-    assert 0.85 == confidence_of(RawValue("x", n_rivals=2, n_agree=1))
+def test_confidence_is_lowered_by_judged_values_that_were_wrong() -> None:
+    fitted = record(AttributeType("name")).confidence["name"]
+
+    assert 0.9 < fitted
+    assert record(AttributeType("name"), name=trust_after(1, 1)).confidence["name"] < fitted
 
 
 def test_places_select_their_raw_values_in_a_fresh_tree() -> None:
@@ -160,7 +190,7 @@ class TestLists:
     ("body", "stylesheet", "reason"),
     [
         (b"", "", NO_TREE),
-        (b"x" * (MAX_BYTES + 1), "", TOO_LARGE),
+        (b"x" * (MAX_BYTES + 1), stylesheet_of(ClusterRule(())), TOO_LARGE),
         (b"<p>x", "<x", STYLESHEET_FAILED),
         (
             b"<p>x",

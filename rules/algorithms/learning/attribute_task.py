@@ -1,0 +1,150 @@
+"""What the default learner looks for: the values of an attribute that one kind of target serves.
+
+Departures: Those of `search` and `same_value`.
+Cost:       Features are generated anew for each search; nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from annotation.algorithms.attribute_types import AttributeType
+from rules.algorithms.learning.columns import union
+from rules.algorithms.learning.feature_prices import ANCHORS
+from rules.algorithms.learning.features import features_of
+from rules.algorithms.learning.node_index import NodeSet
+from rules.algorithms.learning.same_value import ValueGroup, doubles_of, groups_of
+from rules.algorithms.learning.samples import Samples, goal_of, wanted_marks
+from rules.algorithms.learning.search import (
+    Conjunction,
+    SearchGoal,
+    numbers_of_conjunction,
+    search,
+)
+from rules.algorithms.learning.targets import TargetNode, Targets
+from rules.algorithms.learning.text_selection import NoSelection, learn_part
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import XPATH, Alternative, Kind
+
+MAX_CONFIRMED_RANK: Final = 2.0  # above it a conjunction is taken for an accident
+# Beaten candidates that stay with a rule: how many of them find the same says how sure a value is.
+MAX_LOSERS: Final = 5
+MIN_LOSERS: Final = 2  # slow ones among them
+# Kinds of features whose XPaths read all texts of a page, or the texts of many elements.
+SLOW_KINDS: Final = frozenset(
+    {"contains", "ends", "before_ends", "after_starts", "sibling_text", "first_text", "shape"}
+)
+
+
+class NoPreciseXPath(Exception):
+    """Neither conjunctions, nor a position, nor a classifier find the annotated values alone."""
+
+    def __init__(self, step: str, page: int | None, reason: str) -> None:
+        super().__init__(reason)
+        self.step = step
+        self.page = page
+
+
+class TargetRule(NamedTuple):
+    """What was learnt for the marks of one kind of target."""
+
+    alternatives: Sequence[Alternative] = ()  # in the order in which a page tries them
+    losers: Sequence[Alternative] = ()  # the best of the others; they vote for the confidence
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeTask:
+    """The marks of an attribute that one kind of target serves."""
+
+    samples: Samples
+    targets: Targets
+    attribute: AttributeType
+    marks: tuple[TargetNode, ...]
+    claimed: NodeSet = 0  # nodes of unannotated pages that other attributes' rules select
+
+    @property
+    def goal(self) -> SearchGoal:
+        return goal_of(
+            self.samples,
+            self.targets,
+            self.marks,
+            is_multi=self.attribute.is_multi,
+            is_mandatory=self.attribute.is_mandatory,
+            attribute=self.attribute.name,
+            claimed=self.claimed,
+        )
+
+    @property
+    def wanted(self) -> list[TargetNode]:
+        return wanted_marks(self.marks, is_multi=self.attribute.is_multi)
+
+    @property
+    def groups(self) -> list[ValueGroup]:
+        """The values, whatever the order in which the pages were annotated."""
+        pages = self.samples.pages
+        groups = groups_of(self.samples.index, self.wanted)
+        return sorted(groups, key=lambda group: (pages[group.page].url, group.marked))
+
+    @property
+    def judged(self) -> list[NodeSet]:
+        """The nodes of each page that was annotated for the attribute, be it as absent."""
+        return [self.samples.index.page_bits[page] for page in self.targets.judged]
+
+    def with_values(self, groups: Iterable[ValueGroup]) -> AttributeTask:
+        """Return the task with the marks of some values alone."""
+        marked = union(group.marked for group in groups)
+        marks = tuple(mark for mark in self.marks if marked >> mark.positive.node & 1)
+        return replace(self, marks=marks)
+
+    @property
+    def features(self) -> list[Feature]:
+        """The features that all values share, wherever the page shows them."""
+        index, wanted = self.samples.index, self.wanted
+        doubles = {mark.positive: doubles_of(index, mark) for mark in wanted}
+        return features_of(index, [mark.positive for mark in wanted], doubles=doubles)
+
+    def search(self) -> tuple[SearchGoal, list[Conjunction]]:
+        goal = self.goal
+        return goal, search(self.samples.columns, goal, self.features)
+
+
+def alternative_of(
+    task: AttributeTask, goal: SearchGoal, conjunction: Conjunction, kind: Kind = XPATH
+) -> Alternative:
+    """Return a conjunction with the part of the text that is the value. Raises NoSelection."""
+    return Alternative(
+        kind=kind,
+        target=goal.target,
+        features=conjunction.features,
+        selection=learn_part(task.samples, task.wanted, conjunction, task.attribute),
+        numbers=numbers_of_conjunction(conjunction, goal),
+    )
+
+
+def is_confirmed(candidate: Conjunction, goal: SearchGoal) -> bool:
+    """Return whether pages that nobody annotated bear a conjunction out."""
+    return not goal.unannotated or candidate.rank <= MAX_CONFIRMED_RANK
+
+
+def losers_of(
+    task: AttributeTask, goal: SearchGoal, beaten: Sequence[Conjunction]
+) -> list[Alternative]:
+    """Return the best of the beaten candidates as alternatives; slow ones only where others are few."""
+    fast = [candidate for candidate in beaten if not _is_slow(candidate, goal)]
+    slow = [candidate for candidate in beaten if _is_slow(candidate, goal)]
+    losers: list[Alternative] = []
+    for candidate in [*fast, *slow[: max(0, MIN_LOSERS - len(fast))]]:
+        if len(losers) == MAX_LOSERS:
+            break
+        with suppress(NoSelection):
+            losers.append(alternative_of(task, goal, candidate))
+    return losers
+
+
+def _is_slow(candidate: Conjunction, goal: SearchGoal) -> bool:
+    kinds = {feature.kind for feature in candidate.features}
+    is_beside_text = goal.target.startswith("@") and bool(kinds & ANCHORS)
+    return is_beside_text or bool(kinds & SLOW_KINDS)

@@ -1,0 +1,94 @@
+"""The package `vertex-rules`: what runs a bundle, below a name of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import orjson
+import pytest
+
+from clustering.algorithms.grouping import RawPage
+from rules.bundle import build_backend
+from rules.bundle.build_backend import build_wheel, needed_modules
+from rules.bundle.bundle import REQUIREMENT, Fixture, fixture_lines, write_bundle
+from rules.bundle.parallel import extract_bundle
+from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
+
+WITHOUT_PRODUCT = """
+import runpy, sys
+sys.argv = ["vertex_rules", *sys.argv[1:]]
+try:
+    runpy.run_module("vertex_rules", run_name="__main__")
+finally:
+    own = {"rules", "clustering", "annotation", "vertex", "monitoring", "django"}
+    assert not own & set(sys.modules), own & set(sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the package as it is installed."""
+    folder = tmp_path_factory.mktemp("package")
+    wheel = folder / build_wheel(str(folder))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "installed")
+    return folder / "installed"
+
+
+def run(package: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    paths = [str(package), sysconfig.get_paths()["purelib"]]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_PRODUCT, *arguments],
+        cwd=package,
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_its_lines_are_those_of_extract_bundle(package: Path, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "bundle", made_bundle())
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for number in range(5):
+        (pages / f"{number}.html").write_bytes(body(number))
+    ended = run(package, str(tmp_path / "bundle"), str(pages), "--base-url", "http://s.example/p/")
+
+    assert 0 == ended.returncode, ended.stderr
+    expected = list(extract_bundle(tmp_path / "bundle", pages, base_url="http://s.example/p/"))
+    assert expected == [orjson.loads(line) for line in ended.stdout.splitlines()]
+    assert 5 == len(expected)
+
+
+def test_its_fixtures_are_checked(package: Path, tmp_path: Path) -> None:
+    made = made_bundle()
+    page = RawPage("http://s.example/p/1", body(1), "text/html; charset=utf-8")
+    write_bundle(tmp_path / "bundle", made, [Fixture(page, fixture_lines(page, made.rules))])
+
+    assert 0 == run(package, str(tmp_path / "bundle"), "--check").returncode
+
+
+def test_a_folder_that_is_no_bundle_is_told(package: Path, tmp_path: Path) -> None:
+    ended = run(package, str(tmp_path), str(tmp_path))
+
+    assert (1, 1) == (ended.returncode, len(ended.stderr.splitlines()))
+
+
+def test_it_holds_nothing_of_the_web_application(package: Path) -> None:
+    assert {"vertex_rules"} == {
+        path.name for path in package.iterdir() if not path.name.endswith(".dist-info")
+    }
+    assert not [name for name in needed_modules() if ".views" in name or ".models" in name]
+
+
+def test_bundles_name_its_version() -> None:
+    project = tomllib.loads((build_backend.HERE / "pyproject.toml").read_text())["project"]
+
+    assert f"{project['name']}=={project['version']}" == REQUIREMENT
