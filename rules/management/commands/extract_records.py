@@ -7,8 +7,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clustering.dom.addresses import BadAddress, normalise_url
+from rules.services.fields.draft_extraction import draft_lines
 from rules.services.records import extracting
 from vertex.core.management.output import WorkCommand
+from vertex.core.models import Site
 from vertex.core.services.files.files import open_input
 
 
@@ -23,11 +25,19 @@ class Command(WorkCommand):
         parser.add_argument(
             "--urls", default="", metavar="FILE", help="write only these pages, one URL a line"
         )
+        parser.add_argument(
+            "--drafts",
+            action="store_true",
+            help="use the drafts where a cluster has no published rule; nothing is stored",
+        )
         self.add_output_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         urls = self._urls(options["urls"]) if options["urls"] else None
+        if options["drafts"]:
+            self._write_drafts(site, urls, options["output"])
+            return
         with self.open_output(options["output"]) as lines:
             request = extracting.extraction_request(site=site)
             with self.progress(request.title) as advance:
@@ -37,16 +47,27 @@ class Command(WorkCommand):
         summary = ", ".join(f"{n:,} {what}" for what, n in result.items() if n)
         self.notice(f"{site.name}: {summary or 'nothing new'}")
 
-    def _urls(self, path: str) -> set[str]:
-        """Return the addresses that a file lists, as pages are known by."""
-        urls = set()
+    def _write_drafts(self, site: Site, urls: dict[str, list[str]] | None, output: str) -> None:
+        n_lines = 0
+        with self.open_output(output) as lines:
+            for line in draft_lines(site, urls):
+                lines.write(line)
+                n_lines += 1
+        self.notice(f"{site.name}: {n_lines:,} lines by drafts, nothing stored")
+
+    def _urls(self, path: str) -> dict[str, list[str]]:
+        """Return the addresses that a file lists, as it writes them, by their normalised form."""
+        urls: dict[str, list[str]] = {}
         with open_input(path) as stream:
             for number, line in enumerate(stream, 1):
                 text = line.decode("utf-8", "replace").strip()
                 if not text:
                     continue
                 try:
-                    urls.add(normalise_url(text))
+                    spellings = urls.setdefault(normalise_url(text), [])
                 except BadAddress as error:
                     self.report_bad_line(f"{path}:{number}", str(error))
+                    continue
+                if text not in spellings:
+                    spellings.append(text)
         return urls

@@ -207,3 +207,16 @@ def test_a_hostile_page_is_bounded() -> None:
 
     assert 202 == len(observe(deep).paths)
     assert 20_000 == len(observe(wide).contents)
+
+
+def test_the_first_sample_shows_what_most_samples_show() -> None:
+    """Many rare blocks weigh more in the cover than one field that nearly all pages have."""
+    maker = "<dl><dt>Maker</dt><dd>m{0}</dd></dl>"
+    plain = [page(f"<h1>n{n}</h1>", maker.format(n), f"<p>t{n}</p>") for n in range(9)]
+    tags = ("b", "i", "u", "s", "em", "q", "sub")
+    rare = [f"<{one}><{two}>x</{two}></{one}>" for one in tags for two in tags if one != two]
+    pages = [page("<h1>n</h1>", *rare), *plain]
+
+    assert 0 == draw(pages)[0].page
+    assert 0 != draw(pages, prefer_unseen=True)[0].page
+    assert list(range(10)) == sorted(drawn.page for drawn in draw(pages, prefer_unseen=True))

@@ -1,0 +1,151 @@
+"""Train the weights of matching, over verticals: `python -m benchmarks.verticals DATA` writes them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from annotation.algorithms.fields.drafting import SlotChoice, choose_slots
+from annotation.algorithms.fields.matching import MIN_SPREAD, WEIGHTS, MatchingWeights, Table
+from annotation.algorithms.fields.profiles import fit_of
+from benchmarks.verticals.known_sites import KnownSite, Verticals
+
+C = 0.02
+ALL_OTHERS = 0  # sites; the other numbers are drawn
+N_KNOWN_SITES = (ALL_OTHERS, 2, 1)
+MAX_FIT_OF_NEGATIVE = 0.05
+SHARE_OF_NEGATIVES = 0.15
+UNCALIBRATED = (0.0, 0.0, 1.0)
+
+
+class Rows(NamedTuple):
+    """Matching features with what the slot is, and how much each row counts."""
+
+    features: Table
+    is_field: NDArray[np.bool_]
+    weights: Table
+
+
+class Decision(NamedTuple):
+    """A slot that was taken for a field on a site left out, and how many of its values are right."""
+
+    vertical: str
+    choice: SlotChoice
+    n_right: int
+    n_values: int
+
+
+def train(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
+    """Return the weights from some verticals.
+
+    Their certainty is fitted on decisions that were made in one half of them by weights from the other.
+    """
+    weights = fit(verticals, names)
+    halves = (names[::2], names[1::2])
+    decisions = []
+    for half, other_half in (halves, halves[::-1]):
+        weights_of_half = fit(verticals, half)
+        for name in other_half:
+            decisions += decisions_of(verticals, name, weights_of_half)
+    return replace(weights, certainty=calibrate(decisions))
+
+
+def fit(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
+    spreads = verticals.spreads(names, MIN_SPREAD)
+    rows = [_rows_of(verticals, site, spreads) for name in names for site in verticals.sites[name]]
+    features, is_field, weights = (
+        np.concatenate(column)
+        for column in zip(*(r for of_site in rows for r in of_site), strict=True)
+    )
+    scaler = StandardScaler().fit(features)
+    model = LogisticRegression(C=C, max_iter=1_000)
+    model.fit(scaler.transform(features), is_field, sample_weight=weights)
+    return MatchingWeights(
+        spreads,
+        scaler.mean_,
+        np.where(scaler.scale_ > 0, scaler.scale_, 1.0),
+        model.coef_[0],
+        float(model.intercept_[0]),
+        UNCALIBRATED,
+    )
+
+
+def _rows_of(verticals: Verticals, site: KnownSite, spreads: Table) -> list[Rows]:
+    """Return the rows of a site, matched against all the others of its vertical and some of them.
+
+    A slot that shows a field on some pages only is a row for and one against. Most of those that show
+    nothing of it are left out, and the others count for them.
+    """
+    chance = random.Random(site.site.name)
+    others = verticals.others(site)
+    rows = []
+    for n_sites in N_KNOWN_SITES:
+        known_sites = chance.sample(others, n_sites) if n_sites else others
+        matched = verticals.match(site, known_sites, spreads)
+        for index, field in enumerate(verticals.fields(site.vertical)):
+            if not any(other.profile.examples.get(field) for other in known_sites):
+                continue
+            fits = np.array(site.fits.get(field, [0.0] * len(site.slots)))
+            is_negative = fits <= MAX_FIT_OF_NEGATIVE
+            drawn = np.array([chance.random() < SHARE_OF_NEGATIVES for _ in fits])
+            count = np.where(is_negative, 1 / SHARE_OF_NEGATIVES, 1.0)
+            for is_field, share in ((True, fits), (False, 1 - fits)):
+                weights = count * share
+                used = (~is_negative | drawn) & (weights > 0)
+                rows.append(
+                    Rows(matched[index][used], np.full(used.sum(), is_field), weights[used])
+                )
+    return rows
+
+
+def decisions_of(verticals: Verticals, vertical: str, weights: MatchingWeights) -> list[Decision]:
+    """Return what is decided on each site of a vertical from the other sites of it."""
+    decisions = []
+    for site in verticals.sites[vertical]:
+        known = verticals.known(vertical, verticals.others(site))
+        log_odds = weights.log_odds(verticals.match(site, verticals.others(site), weights.spreads))
+        for choice in choose_slots(log_odds, known, [slot.slot for slot in site.slots]):
+            n_right, n_values = count_right(site, known.fields[choice.field], choice.slot)
+            decisions.append(Decision(vertical, choice, n_right, n_values))
+    return decisions
+
+
+def count_right(site: KnownSite, field: str, slot: int) -> tuple[int, int]:
+    """Return how many values of a slot are the field's, and how many there are."""
+    n_right = n_values = 0
+    is_multi = field in site.site.multi
+    for number, truth in enumerate(site.site.truth.values()):
+        values = site.slots[slot].slot.values(number)[: None if is_multi else 1]
+        if field not in truth and field in site.fits:
+            continue  # not known
+        n_values += len(values)
+        wanted = truth.get(field, [])
+        n_right += sum(any(fit_of([[v]], [[w]], is_multi=True) for w in wanted) for v in values)
+    return n_right, n_values
+
+
+def calibrate(decisions: Sequence[Decision]) -> tuple[float, float, float]:
+    """Return the logistic of certainty; each decision counts as right by the share of its right values."""
+    seen = [decision for decision in decisions if decision.n_values]
+    features = np.array([[d.choice.log_odds, d.choice.margin] for d in seen])
+    shares = np.array([d.n_right / d.n_values for d in seen])
+    model = LogisticRegression()
+    model.fit(
+        np.concatenate([features, features]),
+        [True] * len(seen) + [False] * len(seen),
+        sample_weight=np.concatenate([shares, 1 - shares]),
+    )
+    return float(model.intercept_[0]), float(model.coef_[0][0]), float(model.coef_[0][1])
+
+
+def write_weights(weights: MatchingWeights) -> None:
+    Path(str(WEIGHTS)).write_text(json.dumps(weights.as_json(), indent=1) + "\n")
