@@ -4,6 +4,7 @@ Start at `run_rule`: a tree in, `Extracted` out.
 
     matching       which cluster's rule serves a page
     run_rule       the stylesheet, then the types of the attributes
+    borrowing      whether the rule of one cluster may serve the pages of another
     records        the values on the way: a rule as it runs, raw records, extracted records
     record_keys    what tells a record of a list from the others
     record_lines   one line for each record, or why there is none; its JSON

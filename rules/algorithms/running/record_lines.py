@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from clustering.dom.addresses import address_keys
 from rules.algorithms.running.matching import Clusters, Match
 from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
 
@@ -19,6 +20,11 @@ class SiteRules:
 
     clusters: Clusters
     rules: Mapping[str, RunnableRule]  # by cluster
+    lender_by_cluster: Mapping[str, str] = field(default_factory=dict)  # of those without a rule
+
+    def rule_for(self, cluster: str) -> RunnableRule | None:
+        """Return the rule that serves a cluster's pages: its own, else one that it borrows."""
+        return self.rules.get(cluster) or self.rules.get(self.lender_by_cluster.get(cluster, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class NoRecord:
 class Line:
     """One record of a page, or the reason why the page has none."""
 
-    url: str | None  # None: of something in a source that has no address
+    url: str | None  # as it was handed in; None: of something in a source that has no address
     cluster: str | None
     rule: str | None  # "<cluster>@<version>"
     outcome: ExtractedRecord | NoRecord
@@ -88,23 +94,29 @@ def line_not_taken(url: str, place: str, code: str, reason: str) -> Line:
     return Line(url or None, None, None, NoRecord(code, f"{place}: {reason}"))
 
 
-def lines_of_extracted(url: str, rule: RunnableRule, extracted: Extracted) -> list[Line]:
-    """Return one line for each record, or one with the reason why there is none."""
+def lines_of_extracted(
+    url: str, rule: RunnableRule, extracted: Extracted, cluster: str = ""
+) -> list[Line]:
+    """Return one line for each record, or one with the reason why there is none.
+
+    `cluster` is that of the page, where it borrows the rule.
+    """
+    cluster = cluster or rule.cluster
     if extracted.reason:
         outcome = NoRecord(extracted.reason, extracted.detail)
-        return [Line(url, rule.cluster, rule.name, outcome)]
+        return [Line(url, cluster, rule.name, outcome)]
     if not extracted.records:
         missing = [attribute.name for attribute in rule.attributes]
-        return [Line(url, rule.cluster, rule.name, NoRecord(NO_RECORDS, missing=missing))]
+        return [Line(url, cluster, rule.name, NoRecord(NO_RECORDS, missing=missing))]
     return [
-        Line(url, rule.cluster, rule.name, record, extracted.problem)
-        for record in extracted.records
+        Line(url, cluster, rule.name, record, extracted.problem) for record in extracted.records
     ]
 
 
 def line_json(line: Line, *, nodes: bool = False) -> dict[str, Any]:
     """Return a line as it is written everywhere, keys in this order; `nodes` adds where each value stands."""
-    head = {"url": line.url, "cluster": line.cluster, "rule": line.rule}
+    address = {"url": None} if line.url is None else address_keys(line.url)
+    head = {**address, "cluster": line.cluster, "rule": line.rule}
     if isinstance(line.outcome, NoRecord):
         return head | _no_record_json(line.outcome, has_rule=line.rule is not None)
     problem = {"problem": line.problem} if line.problem else {}
@@ -128,6 +140,8 @@ def _record_json(record: ExtractedRecord, *, nodes: bool) -> dict[str, Any]:
     }
     if record.failed:
         payload["failed"] = record.failed
+    if record.problems:
+        payload["problems"] = record.problems
     payload |= {"confidence": record.confidence, "normalized": record.normalized}
     if nodes:
         payload["nodes"] = record.nodes
@@ -151,6 +165,7 @@ def line_from_json(payload: Mapping[str, Any]) -> Line:
             missing=payload["missing"],
             failed=payload.get("failed", {}),
             confidence=payload["confidence"],
+            problems=payload.get("problems", {}),
             nodes=payload.get("nodes", {}),
             record_nodes=payload.get("record_nodes", []),
             index=payload.get("index"),

@@ -17,10 +17,12 @@ class RunnableRule:
     version: int
     stylesheet: str
     attributes: Sequence[AttributeType]
-    # Share of right values where it was validated.
+    # What judged values add to the log-odds of each attribute, see `confidence`.
     trust: Mapping[str, float] = field(default_factory=dict)
     # Somebody wrote or imported the stylesheet: it runs where it can be stopped.
     is_by_hand: bool = False
+    # Of the site, ISO 3166; blank: that of each page's address.
+    country: str = ""
 
     @property
     def name(self) -> str:
@@ -35,8 +37,8 @@ class RawValue:
     node: str = ""  # in the stripped tree: /*[1]/*[2]/text()[1]
     way: int = 1  # which of the alternatives of the attribute
     n_nodes: int = 1  # that this alternative selects
-    n_rivals: int = 0  # beaten candidates that were asked
-    n_agree: int = 0  # those of them that select the same node
+    n_rivals: int = 0  # beaten candidates that select something here
+    n_agree: int = 0  # those of them that select a node of the same text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class ExtractedRecord:
     missing: list[str]
     failed: dict[str, str]
     confidence: dict[str, float]
+    # By attribute: why a value could not be read as its type.
+    problems: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, str | list[str]] = field(default_factory=dict)
     record_nodes: list[str] = field(default_factory=list)
     index: int | None = None  # its place among the records of a list

@@ -22,9 +22,12 @@ from clustering.algorithms.grouping import RawPage
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
+from clustering.values.countries import country_of
 from clustering.values.displayed import displayed
-from clustering.values.normalising import IMAGE, PageContext, normalise
+from clustering.values.normalising import IMAGE, READERS, Normalised, PageContext, normalise
+from clustering.values.other_dates import OtherDates
 from clustering.values.typed_regexes import select
+from rules.algorithms.running.confidence import confidence_in
 from rules.algorithms.running.record_keys import with_keys
 from rules.algorithms.running.records import (
     Extracted,
@@ -43,7 +46,18 @@ _NO_ACCESS = etree.XSLTAccessControl(  # type: ignore[call-arg]  # the stubs kno
 )
 MAX_VALUES = 10_000  # of one page; a rule that selects more is wrong
 MAX_VALUE_CHARS = 1024 * 1024
+MOST_QUOTED = 80  # characters of a text that a reason quotes
 MAX_MESSAGES = 3  # of a compiler
+WORD_BY_TYPE: Final = {
+    "price": "a price",
+    "number": "a number",
+    "rating": "a rating",
+    "phone": "a telephone number",
+    "zip": "a postal code",
+    "date": "a date",
+    "url": "an address",
+    IMAGE: "the address of an image",
+}
 _COUNTED_PATH = re.compile(r"((?:/\*\[\d+\])+)(/text\(\)\[\d+\]|/@[^/\[\]]+)?")
 _NUMBER = re.compile(r"\d+")
 
@@ -93,7 +107,10 @@ def context_of(tree: HtmlElement, url: str, rule: RunnableRule) -> PageContext:
     """Return what the page says about its values, as far as the rule's types need it."""
     types = {attribute.type for attribute in rule.attributes}
     base_url = find_base(tree, url) if types & {"url", IMAGE} and url else url
-    return PageContext(base_url, tree.get("lang") or "")
+    language = tree.get("lang") or ""
+    country = rule.country or country_of(url)
+    other_dates = OtherDates(language) if "date" in types else None
+    return PageContext(base_url, language, country, other_dates)
 
 
 @lru_cache(maxsize=256)
@@ -224,9 +241,10 @@ def record_of(
             raw_values = raw_values[:1]
         _add_values(record, attribute, raw_values, context)
         if attribute.name in record.values:
-            trust = rule.trust.get(attribute.name, 1.0)
-            least = min(confidence_of(value) for value in raw_values)
-            record.confidence[attribute.name] = round(least * trust, 3)
+            confidence = confidence_in(
+                raw_values, is_multi=attribute.is_multi, trust=rule.trust.get(attribute.name, 0.0)
+            )
+            record.confidence[attribute.name] = round(confidence, 3)
         if path_by_counted and raw_values:
             paths = [path_by_counted.get(value.node, value.node) for value in raw_values]
             record.nodes[attribute.name] = paths if attribute.is_multi else paths[0]
@@ -251,33 +269,38 @@ def _add_values(
         normalised = [normalise(attribute.type, value, context) for value in values]
         if any(value is not None for value in normalised):
             record.normalized[name] = normalised if attribute.is_multi else normalised[0]
+        problem = _problem_of(attribute, values, normalised)
+        if problem:
+            record.problems[name] = problem
         return
 
     record.missing.append(name)
     refused = next((text for text in texts if text), "")
     if refused:
-        record.failed[name] = f"the regex {attribute.regex} refuses {refused[:80]!r}"
+        record.failed[name] = f"the regex {attribute.regex} refuses {refused[:MOST_QUOTED]!r}"
     elif attribute.is_mandatory and raw_values:
         record.failed[name] = "mandatory, but the node that the rule selects is blank"
     elif attribute.is_mandatory:
         record.failed[name] = "mandatory, but the rule selects no node on this page"
 
 
+def _problem_of(
+    attribute: AttributeType, values: Sequence[str], normalised: Sequence[Normalised | None]
+) -> str:
+    """Return why values could not be read as their type, blank where all were or none need be."""
+    if attribute.type not in READERS:
+        return ""
+    unread = [value for value, read in zip(values, normalised, strict=True) if read is None]
+    if not unread:
+        return ""
+    others = f", nor can {len(unread) - 1} more" if len(unread) > 1 else ""
+    kind = WORD_BY_TYPE.get(attribute.type, attribute.type)
+    return f"{unread[0][:MOST_QUOTED]!r} cannot be read as {kind}{others}"
+
+
 def _selected(attribute: AttributeType, text: str) -> str | None:
     """Return the part of a text that the attribute's regex selects, None where it selects nothing."""
     return select(attribute.regex, text) if attribute.regex else text
-
-
-def confidence_of(value: RawValue) -> float:
-    """Return 1 where one node was selected by all candidates, less where there was a choice.
-
-    >>> confidence_of(RawValue("x")), confidence_of(RawValue("x", n_nodes=2, n_rivals=2, n_agree=1))
-    (1.0, 0.425)
-    """
-    of_choice = 1.0 if value.n_nodes == 1 else 0.5
-    if not value.n_rivals:
-        return of_choice
-    return of_choice * (1 - 0.3 * (value.n_rivals - value.n_agree) / value.n_rivals)
 
 
 def _counted_paths(records: Iterable[RawRecord]) -> Iterator[str]:

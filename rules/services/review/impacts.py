@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from django.db import transaction
@@ -73,7 +72,7 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     due = [page for page in pages if page > impact.last_page]
     for start in range(0, len(due), PAGES_PER_BATCH):
         batch = due[start : start + PAGES_PER_BATCH]
-        with run.kept_alive() if _is_by_hand(impact) else nullcontext():
+        with run.kept_alive():  # a rule may take seconds on each page before it is stopped
             changes = _changes_of(impact, stored_pages(run.site, batch))
         n_done = len(pages) - len(due) + start + len(batch)
         with transaction.atomic():
@@ -91,11 +90,6 @@ COMPUTE_IMPACT = JobKind(
 )
 
 
-def _is_by_hand(impact: Impact) -> bool:
-    """Return whether one of the rules was written by hand: it may take seconds on each page."""
-    return impact.rule.is_by_hand or (impact.against is not None and impact.against.is_by_hand)
-
-
 def _changes_of(
     impact: Impact, pages: Sequence[StoredPage]
 ) -> list[tuple[StoredPage, list[FieldChange]]]:
@@ -107,6 +101,7 @@ def _changes_of(
     return [
         (page, changes_of_page(_lines(raw, old) if old else [], _lines(raw, new), names))
         for page, raw in zip(pages, read_pages(pages), strict=True)
+        if not raw.is_unreadable
     ]
 
 

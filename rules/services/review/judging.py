@@ -74,7 +74,7 @@ def validity_so_far(review: Review) -> Validity:
 
 
 def store_figures(review: Review) -> None:
-    """Store with the rule how it was judged, and trust its attributes as far as their values were right."""
+    """Store with the rule how it was judged, by which its attributes are trusted."""
     rule = Rule.objects.select_for_update(no_key=True).get(pk=review.rule_id)
     validity = validity_so_far(review)
     rule.validation = rule.validation | {
@@ -82,11 +82,6 @@ def store_figures(review: Review) -> None:
             "pages": validity.n_pages,
             **_score_json(validity.whole),
             "attributes": {name: _score_json(score) for name, score in validity.attributes.items()},
-        },
-        "trust": {
-            name: round(score.precision, 4)
-            for name, score in validity.attributes.items()
-            if score.precision is not None
         },
     }
     rule.save(update_fields=["validation"])

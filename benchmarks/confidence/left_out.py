@@ -1,0 +1,199 @@
+"""What rules find on pages that were not annotated, and weights of confidence fitted without a site."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.report import markdown_table
+from benchmarks.rule_learning import compared
+from benchmarks.unseen_sites import KS, N_SAMPLES, Site
+from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.rule.rule import ClusterRule
+from rules.algorithms.running.confidence import ConfidenceWeights, agreement_of
+from rules.algorithms.running.run_rule import run_stylesheet
+from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+
+N_ORDERS: Final = 2  # the drawn one and one at random
+N_BINS: Final = 20
+SHOWN_BINS: Final = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
+RATHER_WRONG: Final = 0.6  # below it a value is marked
+LOOKED_AT: Final = 0.12  # share of the values, the least sure ones, that a person looks at
+
+INTRODUCTION: Final = (
+    f"All pages of a site of SWDE are one cluster; rules are learnt from its first {KS[0]} to {KS[-1]} samples, in "
+    "the drawn order and in one at random, and run as stylesheets on the pages that were not annotated. A line is what "
+    "a rule finds of an attribute on a page; it is right if that is all that the page shows. Each site is judged by "
+    "weights that were fitted without it; each attribute of a site, number of pages and order weighs the same.\n\n"
+)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundValues:
+    """What a rule found of an attribute on a page, how its losers voted, and whether it is right."""
+
+    rule: tuple[str, str, int, int]  # site, attribute, annotated pages, order
+    agreement: float
+    is_multi: bool
+    is_right: bool
+
+    @property
+    def site(self) -> str:
+        return self.rule[0]
+
+
+def found_on_sites(sites: Iterable[Site]) -> Iterator[FoundValues]:
+    """Yield what rules find on the pages of sites that were not annotated."""
+    for site in sites:
+        pages = list(site.pages.trees)
+        shuffled = random.Random(site.pages.name).sample(pages, len(pages))
+        orders = [site.samples(tuple(pages)), shuffled[:N_SAMPLES]]
+        # A stylesheet strips blank texts from a tree, so all rules are learnt before one runs.
+        rules = [
+            (number, k, order, _learn(site, order, k))
+            for number, order in enumerate(orders[:N_ORDERS])
+            for k in KS
+        ]
+        for number, k, order, rule in rules:
+            stylesheet = stylesheet_of(rule)
+            for page in pages:
+                if page not in order[: max(KS)]:
+                    yield from _found_on_page(site, rule, stylesheet, page, (k, number))
+
+
+def _learn(site: Site, order: Sequence[str], k: int) -> ClusterRule:
+    annotated = [site.pages.annotated(page) for page in order[:k]]
+    unannotated = [site.pages.trees[page] for page in order[k:]]
+    return learn_cluster(annotated, unannotated, site.pages.specs, learner="default")
+
+
+def _found_on_page(
+    site: Site, rule: ClusterRule, stylesheet: str, page: str, learnt_from: tuple[int, int]
+) -> Iterator[FoundValues]:
+    (record,) = run_stylesheet(stylesheet, site.pages.trees[page])
+    for attribute in rule.attributes:
+        values = record.values.get(attribute.attribute, [])
+        if not attribute.is_multi:
+            values = values[:1]
+        found = compared([value.text for value in values])
+        wanted = compared(site.pages.truth[page].get(attribute.attribute, []))
+        if found:
+            name = (site.pages.name, attribute.attribute, *learnt_from)
+            is_right = found == wanted
+            yield FoundValues(name, agreement_of(values), attribute.is_multi, is_right)
+
+
+def fit(found: Sequence[FoundValues]) -> ConfidenceWeights:
+    """Return the weights of a logistic function that fit best."""
+    model = LogisticRegression(max_iter=500)
+    model.fit(_columns(found), _right(found), sample_weight=_weights(found))
+    agreement, several = model.coef_[0]
+    rounded = [round(float(number), 2) for number in (model.intercept_[0], agreement, several)]
+    return ConfidenceWeights(*rounded)
+
+
+def left_out(found: Sequence[FoundValues]) -> Floats:
+    """Return for each line the confidence by weights that were fitted without its site."""
+    by_site = {
+        site: fit([line for line in found if line.site != site])
+        for site in {line.site for line in found}
+    }
+    weights = [by_site[line.site] for line in found]
+    log_odds = [
+        fitted.bias + fitted.agreement * line.agreement + fitted.several * line.is_multi
+        for line, fitted in zip(found, weights, strict=True)
+    ]
+    confidence: Floats = 1 / (1 + np.exp(-np.array(log_odds)))
+    return confidence
+
+
+def report(found: Sequence[FoundValues], confidence: Floats) -> str:
+    """Return the figures and the reliability of confidences."""
+    right, weights = _right(found), _weights(found)
+    wrong = ~right
+    figures = [
+        [
+            "expected calibration error",
+            f"{calibration_error(confidence, right, weights):.4f}",
+            "<= .02",
+        ],
+        [
+            f"right values below {RATHER_WRONG}",
+            f"{_share(confidence < RATHER_WRONG, right, weights):.2%}",
+            "<= 2 %",
+        ],
+        [
+            f"wrong values among the least sure {LOOKED_AT:.0%}",
+            f"{_caught(confidence, wrong):.0%}",
+            ">= 80 %",
+        ],
+        [
+            "area under the curve",
+            f"{roc_auc_score(right, confidence, sample_weight=weights):.3f}",
+            "",
+        ],
+    ]
+    attributes = {line.rule[:2] for line in found if not line.is_right}
+    return (
+        f"{len(found):,} lines of {len({line.site for line in found})} sites, {wrong.sum():,} of them wrong, "
+        f"of {len(attributes)} attributes.\n\n"
+        f"{markdown_table(['figure', 'have', 'wanted'], figures)}\n\n## Reliability\n\n"
+        f"{markdown_table(['confidence', 'lines', 'mean', 'right'], _reliability(confidence, right, weights))}\n\n"
+        f"Weights fitted on all sites: {fit(found).as_json()}."
+    )
+
+
+def calibration_error(confidence: Floats, right: NDArray[np.bool_], weights: Floats) -> float:
+    """Return how far confidence is from the share of right lines, in the mean over bins of confidence."""
+    bins = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
+    gaps = [abs((weights * (confidence - right))[bins == place].sum()) for place in range(N_BINS)]
+    return float(sum(gaps) / weights.sum())
+
+
+def _reliability(
+    confidence: Floats, right: NDArray[np.bool_], weights: Floats
+) -> Iterator[list[object]]:
+    for low, high in pairwise(SHOWN_BINS):
+        inside = (confidence >= low) & (confidence < high)
+        if inside.any():
+            mean = np.average(confidence[inside], weights=weights[inside])
+            share = np.average(right[inside], weights=weights[inside])
+            yield [f"{low:.2f} to {high:.2f}", f"{inside.sum():,}", f"{mean:.3f}", f"{share:.3f}"]
+
+
+def _share(chosen: NDArray[np.bool_], among: NDArray[np.bool_], weights: Floats) -> float:
+    return float(weights[chosen & among].sum() / weights[among].sum())
+
+
+def _caught(confidence: Floats, wrong: NDArray[np.bool_]) -> float:
+    """Return the share of the wrong lines among the least sure; equally sure ones in an order at random."""
+    ties = np.random.default_rng(0).random(len(confidence))
+    least_sure = np.lexsort((ties, confidence))[: int(LOOKED_AT * len(confidence))]
+    return float(wrong[least_sure].sum() / max(1, wrong.sum()))
+
+
+def _columns(found: Sequence[FoundValues]) -> Floats:
+    return np.array([[line.agreement, line.is_multi] for line in found], float)
+
+
+def _right(found: Sequence[FoundValues]) -> NDArray[np.bool_]:
+    return np.array([line.is_right for line in found])
+
+
+def _weights(found: Sequence[FoundValues]) -> Floats:
+    """Return weights by which each rule counts the same."""
+    n_by_rule = Counter(line.rule for line in found)
+    weights: Floats = np.array([1 / n_by_rule[line.rule] for line in found])
+    weights *= len(found) / weights.sum()
+    return weights
