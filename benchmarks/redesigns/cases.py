@@ -51,6 +51,7 @@ class PageVersion:
     lines: Sequence[Line] = ()
     content_type: str = "text/html; charset=utf-8"
     status: int = 200
+    layout: str = ""
 
 
 Edition = dict[str, PageVersion]  # by path
@@ -237,7 +238,7 @@ def snapshots(folder: Path) -> Iterator[Case]:
     }
     dates = list(by_date)
     for old, new in ((dates[0], dates[1]), (dates[1], dates[2]), (dates[0], dates[2])):
-        first, later = _with_same_fields(by_date[old], by_date[new])
+        first, later = with_same_fields(by_date[old], by_date[new])
         names = sorted({name for one in first.values() for name in one.values})
         vertical = {
             "name": f"page-{old}-{new}",
@@ -286,7 +287,7 @@ def _read_snapshot(folder: Path) -> Edition:
     }
 
 
-def _with_same_fields(old: Edition, new: Edition) -> tuple[Edition, Edition]:
+def with_same_fields(old: Edition, new: Edition) -> tuple[Edition, Edition]:
     """Return both editions with the fields that are written the same in both as their truth."""
     first, later = dict(old), dict(new)
     for kind in sorted({one.type for one in old.values()}):

@@ -73,14 +73,16 @@ def call(*arguments: str) -> list[dict[str, Any]]:
     return run(*arguments)
 
 
-def begin(case: Case, folder: Path) -> tuple[dict[str, str | None], dict[str, str]]:
+def begin(
+    case: Case, folder: Path, n_annotated: int = N_ANNOTATED
+) -> tuple[dict[str, str | None], dict[str, str]]:
     """Bring in the first edition with its rules; return the clusters, and the types of those with a rule."""
     (folder / "vertical.json").write_text(json.dumps(case.vertical))
     call("load_vertical", f"{folder}/vertical.json")
     call("add_site", case.site, "--url", f"{home(case)}/", "--vertical", case.vertical["name"])
     call("import_pages", case.site, write_pages(folder, case, case.first))
     cluster_by_url = {line["url"]: line["cluster"] for line in call("cluster_site", case.site)}
-    lines = [json.dumps(line) for line in said_of_samples(case, cluster_by_url)]
+    lines = [json.dumps(line) for line in said_of_samples(case, cluster_by_url, n_annotated)]
     (folder / "annotations.jsonl").write_text("\n".join(lines) + "\n")
     with suppress(CommandError):  # a line that cannot be taken is one page less to learn from
         call("import_annotations", case.site, f"{folder}/annotations.jsonl")
@@ -93,14 +95,14 @@ def begin(case: Case, folder: Path) -> tuple[dict[str, str | None], dict[str, st
 
 
 def said_of_samples(
-    case: Case, cluster_by_url: Mapping[str, str | None]
+    case: Case, cluster_by_url: Mapping[str, str | None], n_annotated: int
 ) -> Iterator[dict[str, Any]]:
     """Yield what an editor says of the first samples of each cluster that are described."""
     n_by_cluster: Counter[str] = Counter()
     samples = [line["url"].removeprefix(home(case)) for line in call("draw_samples", case.site)]
     for path in dict.fromkeys([*samples, *case.first]):
         page, cluster = case.first.get(path), cluster_by_url.get(home(case) + path)
-        if page is None or not cluster or not page.lines or n_by_cluster[cluster] >= N_ANNOTATED:
+        if page is None or not cluster or not page.lines or n_by_cluster[cluster] >= n_annotated:
             continue
         n_by_cluster[cluster] += 1
         yield from ({"url": home(case) + path, **line} for line in page.lines)

@@ -62,6 +62,15 @@ def typed_form(value_type: str, text: str) -> Hashable | None:
     return _frozen(normalise(value_type, text, _PLAIN))
 
 
+def is_of_type(value_type: str, text: str) -> bool:
+    """Return whether a text may be a value of a type; any text may be one of a type without a form.
+
+    >>> is_of_type("number", "12"), is_of_type("number", "Lincoln High"), is_of_type("text", "x")
+    (True, False, True)
+    """
+    return value_type not in TYPED or typed_form(value_type, text) is not None
+
+
 def amount_of(value_type: str, text: str) -> float | None:
     """Return the number that a value of a type stands for; None where it stands for none.
 

@@ -10,12 +10,16 @@ Readings:   Anchors of a value: the value itself, in any form that its type allo
             the neighbourhood, which is the distance from where most constant values of the page
             stand; of a multi-valued attribute the share of what stands at the shape that is golden.
 Departures: The pages decide together: a place whose shape has little support is not proposed,
-            however well it fits alone. Values that may have changed are found on fewer pages; the
-            support of their shapes is measured against the best of them, and must come from several
-            pages. A number that changed is looked for among those near it; a page where only such a
-            one is found counts half. Of a multi-valued attribute all values of a page are found at
-            one shape or none is proposed. An attribute is absent from a page where the golden
-            record has none and nothing stands at its shape and label.
+            however well it fits alone. Pages on which no such place is found are asked again among
+            themselves, so that another layout has a shape of its own. A shape at which many texts
+            of a page stand counts only with a label of its own: what stands in menus shows any
+            value. Values that may have changed are found on fewer pages; the support of their
+            shapes is measured against the best of them, and must come from several pages. A number
+            that changed is looked for between the words that stood around it, whatever it is now;
+            without such words among those near it; a page where only such a one is found
+            counts half. Of a multi-valued attribute all values of a page are found at one shape or
+            none is proposed. An attribute is absent from a page where the golden record has none
+            and nothing stands at its shape and label.
 Cost:       Linear in pages, attributes and places.
 """
 
@@ -29,7 +33,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from annotation.algorithms.attribute_types import AttributeType
-from monitoring.algorithms.value_places import ValueIndex, ValuePlace
+from monitoring.algorithms.value_places import ValueFrame, ValueIndex, ValuePlace
 
 # What a page counts for, by whether it shows the value or a number near it.
 WEIGHT_OF_VALUE, WEIGHT_OF_NEAR_NUMBER = 2, 1
@@ -48,6 +52,12 @@ WEIGHTS: Final = {
 WEIGHTS_OF_LISTS: Final = WEIGHTS | {"shape": 0.35, "near": 0.1, "specific": 0.1}
 PAGES_PER_ABSENCE: Final = 2  # that show the lack of an attribute
 MIN_SHARE_OF_LABEL: Final = 0.8  # of the values at a shape that have one label
+MAX_FRAMES: Final = 8  # of an attribute, such as "1 review" and "2 reviews"
+MIN_SHARE_OF_FRAME: Final = 0.03  # of the values, that stand between the same words
+MAX_PIECES: Final = 5  # shapes that serve one after the other, each the pages left by those before
+MIN_PAGES_OF_PIECE: Final = 3
+MAX_TEXTS_OF_SHAPE: Final = 5.0  # on a page, on average: more, and it shows any value
+MIN_SHARE_OF_CROWD_LABEL: Final = 0.5  # of the values at such a shape, that one label stands before
 REACH: Final = 0.25  # of the page around the constant values that counts as near
 
 
@@ -60,6 +70,9 @@ class KnownPage:
     golden: Mapping[str, str | Sequence[str]]
     labels: Mapping[str, str] = field(default_factory=dict)  # of the old nodes, by attribute
     tags: Mapping[str, str] = field(default_factory=dict)  # of the old nodes
+    frames: Mapping[str, ValueFrame] = field(
+        default_factory=dict
+    )  # the words around the old values
 
 
 class FoundValue(NamedTuple):
@@ -94,22 +107,48 @@ class _SoughtAttribute:
     n_known: int = 0
     shapes: Counter[str] = field(default_factory=Counter)
     labelled: Counter[tuple[str, str]] = field(default_factory=Counter)
+    n_texts: Counter[str] = field(default_factory=Counter)  # at each shape, weighed as pages are
+    n_labelled_texts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    is_further: bool = False  # it serves what an earlier one left
 
-    def count_support(self) -> None:
+    def count_support(self, pages: Sequence[KnownPage]) -> None:
         """Count the pages that have a golden value, and what each shape weighs."""
-        for places_by_value in self.places:
+        for page, places_by_value in zip(pages, self.places, strict=True):
             if places_by_value:
                 self.n_known += 1
-                self._add_page(list(chain.from_iterable(places_by_value)), WEIGHT_OF_VALUE)
-        for places in self.near:
-            self._add_page(places, WEIGHT_OF_NEAR_NUMBER)
+                self._add_page(page, list(chain.from_iterable(places_by_value)), WEIGHT_OF_VALUE)
+        for page, places in zip(pages, self.near, strict=False):
+            self._add_page(page, places, WEIGHT_OF_NEAR_NUMBER)
+        if not self.attribute.is_multi:
+            self._leave_crowds_out()
 
-    def _add_page(self, places: Sequence[ValuePlace], weight: int) -> None:
+    def _add_page(self, page: KnownPage, places: Sequence[ValuePlace], weight: int) -> None:
         """Add a page's weight, once for each of its shapes and pairs of shape and label."""
         for shape in {place.shape for place in places}:
             self.shapes[shape] += weight
+            whole_shape = shape.removesuffix("|part")
+            self.n_texts[shape] += weight * page.page.n_by_shape[whole_shape]
         for pair in {(place.shape, place.label) for place in places}:
             self.labelled[pair] += weight
+            whole_pair = (pair[0].removesuffix("|part"), pair[1])
+            self.n_labelled_texts[pair] += weight * page.page.n_by_labelled_shape[whole_pair]
+
+    def _leave_crowds_out(self) -> None:
+        """Leave out the shapes of crowds, where another shape has support or has to have it."""
+        crowds = [shape for shape in self.shapes if self._is_crowd(shape)]
+        others = [n for shape, n in self.shapes.items() if shape not in crowds]
+        if self.is_further or max(others, default=0) >= MIN_SUPPORT * self.best:
+            for shape in crowds:
+                del self.shapes[shape]
+
+    def _is_crowd(self, shape: str) -> bool:
+        """Return whether so many texts stand at a shape, without a label of its own, that any value does."""
+        if self.n_texts[shape] <= MAX_TEXTS_OF_SHAPE * self.shapes[shape]:
+            return False
+        pair = max((own for own in self.labelled if own[0] == shape), key=self.labelled.__getitem__)
+        if self.labelled[pair] < MIN_SHARE_OF_CROWD_LABEL * self.shapes[shape]:
+            return True
+        return self.n_labelled_texts[pair] > MAX_TEXTS_OF_SHAPE * self.labelled[pair]
 
     @property
     def best(self) -> int:
@@ -117,11 +156,21 @@ class _SoughtAttribute:
 
     def is_steady(self) -> bool:
         """Return whether enough pages agree on a shape."""
+        if self.is_further:
+            least = max(MIN_PAGES_OF_PIECE, MIN_SUPPORT * self.n_known)
+            return self.best >= WEIGHT_OF_VALUE * least
         if self.best < WEIGHT_OF_VALUE * min(MIN_AGREEING_PAGES, self.n_known):
             return False
         if self.attribute.is_constant:
             return True
         return self.best >= WEIGHT_OF_VALUE * MIN_SUPPORT_OF_CHANGING * self.n_known
+
+    def covers(self, number: int) -> bool:
+        """Return whether a page shows a value, or what a number became, at a shape with support."""
+        places = list(chain.from_iterable(self.places[number]))
+        if self.near:
+            places += self.near[number]
+        return any(self.shapes[place.shape] >= MIN_SUPPORT * self.best for place in places)
 
     def main(self) -> tuple[str, str | None]:
         """Return the shape with the most support, and its label where it has a steady one."""
@@ -136,16 +185,19 @@ def propose_annotations(
     pages: Sequence[KnownPage], attributes: Iterable[AttributeType]
 ) -> list[ProposedPage]:
     """Return what to annotate on each page, the pages in their order."""
-    sought = [_seek(pages, attribute) for attribute in attributes]
+    pieces_by_name = {attribute.name: _seek(pages, attribute) for attribute in attributes}
+    first_pieces = [pieces[0] for pieces in pieces_by_name.values()]
     proposed = []
     for number, page in enumerate(pages):
-        centre = _centre(number, sought)
+        centre = _centre(number, first_pieces)
         values = {}
-        for attribute in sought:
-            found_values = _choose(page, attribute, number, centre)
-            if found_values:
-                values[attribute.attribute.name] = found_values
-        proposed.append(ProposedPage(page.url, values, _absent(page, sought)))
+        for name, pieces in pieces_by_name.items():
+            for sought in pieces:
+                found_values = _choose(page, sought, number, centre)
+                if found_values:
+                    values[name] = found_values
+                    break
+        proposed.append(ProposedPage(page.url, values, _absent(page, pieces_by_name.values())))
     return proposed
 
 
@@ -154,11 +206,14 @@ def choose_pages(
 ) -> list[ProposedPage]:
     """Return the pages to learn from: each attribute, and the lack of each, on some; then the surest."""
     left = sorted(proposed, key=lambda page: (-len(page.values), -page.score, page.url))
-    n_shown: Counter[tuple[str, bool]] = Counter()
+    n_shown: Counter[tuple[str, str]] = Counter()  # by attribute and shape; blank: absent
 
     def worth(page: ProposedPage) -> int:
-        n_values = sum(n_shown[name, True] < per_attribute for name in page.values)
-        n_absences = sum(n_shown[name, False] < PAGES_PER_ABSENCE for name in page.absent)
+        n_values = sum(
+            n_shown[name, values[0].place.shape] < per_attribute
+            for name, values in page.values.items()
+        )
+        n_absences = sum(n_shown[name, ""] < PAGES_PER_ABSENCE for name in page.absent)
         return n_values + n_absences
 
     pages: list[ProposedPage] = []
@@ -167,17 +222,34 @@ def choose_pages(
         left.remove(best)
         if best.values:
             pages.append(best)
-            n_shown.update((name, True) for name in best.values)
-            n_shown.update((name, False) for name in best.absent)
+            n_shown.update((name, values[0].place.shape) for name, values in best.values.items())
+            n_shown.update((name, "") for name in best.absent)
     return pages
 
 
-def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> _SoughtAttribute:
-    places = [_places(page, attribute) for page in pages]
-    near = [] if attribute.is_constant or attribute.is_multi else _near(pages, attribute, places)
-    sought = _SoughtAttribute(attribute, places, near)
-    sought.count_support()
-    return sought
+def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> list[_SoughtAttribute]:
+    """Return the pieces of an attribute: what the pages agree on, then what the pages left do."""
+    frames = [] if attribute.is_constant or attribute.is_multi else _frames(pages, attribute)
+    if frames:
+        places, near = _framed(pages, attribute, frames), []
+    else:
+        places = [_places(page, attribute) for page in pages]
+        is_fixed = attribute.is_constant or attribute.is_multi
+        near = [] if is_fixed else _near(pages, attribute, places)
+    first = _SoughtAttribute(attribute, places, near)
+    first.count_support(pages)
+    pieces = [first]
+    while len(pieces) < MAX_PIECES and pieces[-1].is_steady():
+        left = [
+            [] if any(piece.covers(number) for piece in pieces) else values
+            for number, values in enumerate(places)
+        ]
+        further = _SoughtAttribute(attribute, left, is_further=True)
+        further.count_support(pages)
+        if not further.is_steady():
+            break
+        pieces.append(further)
+    return pieces
 
 
 def _places(page: KnownPage, attribute: AttributeType) -> list[list[ValuePlace]]:
@@ -187,6 +259,26 @@ def _places(page: KnownPage, attribute: AttributeType) -> list[list[ValuePlace]]
         return []
     texts = [value] if isinstance(value, str) else value
     return [page.page.find(attribute.type, text) for text in texts]
+
+
+def _frames(pages: Sequence[KnownPage], attribute: AttributeType) -> list[ValueFrame]:
+    """Return the words that stand around the values of an attribute; none where some stand alone."""
+    n_by_frame = Counter(
+        page.frames[attribute.name] for page in pages if attribute.name in page.frames
+    )
+    least = MIN_SHARE_OF_FRAME * n_by_frame.total()
+    frames = [frame for frame, n in n_by_frame.most_common(MAX_FRAMES) if n >= least]
+    return frames if all(frame.is_telling for frame in frames) else []
+
+
+def _framed(
+    pages: Sequence[KnownPage], attribute: AttributeType, frames: Sequence[ValueFrame]
+) -> list[list[list[ValuePlace]]]:
+    """Return where a page shows a value between such words, for each page that had one."""
+    return [
+        [page.page.find_framed(attribute.type, frames)] if attribute.name in page.golden else []
+        for page in pages
+    ]
 
 
 def _near(
@@ -275,17 +367,24 @@ def _specificity(place: ValuePlace, page: KnownPage, name: str) -> float:
     return min(1.0, len(page.golden.get(name, ())) / max(page.page.n_by_shape[place.shape], 1))
 
 
-def _absent(page: KnownPage, sought: Sequence[_SoughtAttribute]) -> frozenset[str]:
+def _absent(
+    page: KnownPage, pieces_by_attribute: Iterable[Sequence[_SoughtAttribute]]
+) -> frozenset[str]:
     """Return the attributes that the page does not have."""
     absent = set()
-    for attribute in sought:
-        name = attribute.attribute.name
-        if name in page.golden or not attribute.is_steady() or not attribute.shapes:
+    for pieces in pieces_by_attribute:
+        name = pieces[0].attribute.name
+        steady = [piece for piece in pieces if piece.is_steady() and piece.shapes]
+        if name in page.golden or not steady:
             continue
-        best, label = attribute.main()
-        whole_shape = best.removesuffix("|part")
-        labels = [text for shape, text in page.page.shapes if shape == whole_shape]
-        stands_there = bool(labels) if label is None else label in labels
-        if not stands_there:
+        if not any(_stands_there(page, piece) for piece in steady):
             absent.add(name)
     return frozenset(absent)
+
+
+def _stands_there(page: KnownPage, sought: _SoughtAttribute) -> bool:
+    """Return whether anything stands at the main shape of an attribute, behind its label."""
+    best, label = sought.main()
+    whole_shape = best.removesuffix("|part")
+    labels = [text for shape, text in page.page.shapes if shape == whole_shape]
+    return bool(labels) if label is None else label in labels

@@ -1,50 +1,66 @@
-"""Tell a change of template from a change of content: the shingle test and the field test.
+"""Tell a change of template from a change of content and from an outage, by the values that rules give.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             IV-B.
 Notation:   Bellwether URLs, 10 to 20 pages of a cluster -> `PageTest`, one each; golden extractions
             -> `golden`, the records of the page at the time of learning; the three ways in which a
             rule fails: shingle changes -> `shingle_test` False, null and incorrect extractions ->
-            `FailedField`.
+            `FailedField`. A page is seen unless something else stands in its place (`outages`).
 Readings:   The tests of the paper fail by majority of the pages: more than half of those that are
-            reachable. Mandatory attributes must be extracted where the golden record has them: what
+            seen. Mandatory attributes must be extracted where the golden record has them: what
             a rule never found on a page is not lost there. Where the cluster's signature did not
             cover the page as it was, the page is compared with itself: 6 of 8 bytes, as two pages
             that are structurally similar.
 Departures: The paper's verdict, either test, stays beside ours (`is_changed_for_the_paper`). For us
-            a failed shingle test needs the values to confirm it: golden values lost on a quorum of
-            the pages, or fewer pages of the cluster from which the rule gets its mandatory values.
-            A page that answers with an error, a wall or nothing is no evidence. A structure test
-            looks for the paths of the golden nodes on the new page; it explains, it does not
-            decide. A golden value that still stands on the page while the rule gives another one is
-            `displaced`: wrong but plausible, a warning.
+            a field is lost on a page where its value still stands and the rule gives another one or
+            none, or where a value is none of its type; what the page itself no longer shows is
+            content. Only seen pages count, and a cluster whose pages are mostly not seen is never
+            broken. A page fails where it loses more than half of its fields, or some in another
+            form. Where nearly all pages fail the cluster is redesigned; where some do, one thing in
+            the old pages must tell which, else it is chance (two designs on trial) and undecided.
+            A field that is lost on most of its pages is broken even where the rest is well. A
+            structure test looks for the paths of the golden nodes on the new page; it explains, it
+            does not decide.
 Cost:       Linear in the pages and values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import masked_vectors
-from monitoring.algorithms.known_values import same_value
+from monitoring.algorithms.known_values import TYPED, same_value, typed_form
+from monitoring.algorithms.outages import OTHER_CONTENT
 from rules.algorithms.running.matching import read_signature
 from rules.algorithms.running.record_lines import Line
 
 Kind = Literal["null_extraction", "incorrect_extraction"]
+# Return the names of the layouts whose pages fail, among some; none where who fails is chance.
+Divide = Callable[[frozenset[str], frozenset[str]], Sequence[str]]
 
 NULL_EXTRACTION: Final = "null_extraction"
 INCORRECT_EXTRACTION: Final = "incorrect_extraction"
 OK: Final = "ok"
 CHANGED: Final = "changed"
 UNREACHABLE: Final = "unreachable"
+# States of a cluster or a site, beside UNREACHABLE.
+AS_IT_WAS: Final = "as_it_was"
+CONTENT_CHANGED: Final = "content_changed"
+PARTLY_REDESIGNED: Final = "partly_redesigned"
+REDESIGNED: Final = "redesigned"
+UNDECIDED: Final = "undecided"
+BROKEN: Final = frozenset({PARTLY_REDESIGNED, REDESIGNED})
 MIN_TELLING_CHARS: Final = 4  # of a value that a page does not show by chance
 MAX_VALUE_CHARS: Final = 500  # of a value in a failure
 # Bellwethers that must answer before anybody is alarmed, where there are as many.
 MIN_REACHABLE: Final = 3
 MIN_PAGES_OF_ATTRIBUTE: Final = 3  # that had an attribute before it counts as lost
+MIN_SEEN_OF_ANSWERED: Final = 0.6  # fewer: another language, or other content
+MIN_SHARE_REDESIGNED: Final = 0.9  # of the seen pages, that fail; with fewer it is a part of them
+MAX_FORM_OF_REDESIGN: Final = 0.6  # likeness of a page's form to that of before
 
 
 @dataclass(frozen=True)
@@ -52,9 +68,11 @@ class Thresholds:
     """When a cluster counts as broken; the paper's are 0.5 for both majorities."""
 
     pages: float = 0.5  # share of the reachable bellwethers above which a test fails
-    quorum: float = 0.1  # share of them whose lost values confirm a failed shingle test
+    quorum: float = 0.1  # share of them that must fail before a part of them counts as redesigned
     coverage_drop: float = 0.1  # of the pages with all mandatory values, that confirms it as well
-    reachable: float = 0.5  # share of the bellwethers that must answer; fewer are fetched again
+    reachable: float = (
+        0.5  # share of the bellwethers that must be seen; with fewer nothing is broken
+    )
     # Share of a site's rules; when no more break, the paper takes it for a false alarm.
     rules: float = 0.1
     # Of the pages, or of the records with an attribute, among all that come in.
@@ -96,14 +114,28 @@ class PageTest:
     vanished: frozenset[str] = frozenset()  # optional attributes that the golden record has
     displaced: frozenset[str] = frozenset()  # attributes whose golden value stands elsewhere now
     had: frozenset[str] = frozenset()  # attributes of the golden record
-    why: str = ""  # unreachable: a word of soft_errors
+    lost: frozenset[str] = frozenset()  # those that the rule no longer gives though it should
+    form_likeness: float = 1.0  # of the page's form to that of before
+    has_other_values: bool = False
+    n_own: int = 0  # texts that tell the page from others, as it was
+    n_standing: int = 0  # of them, those that stand anywhere on it
+    gone: tuple[str, ...] = ()  # some of the others
+    why: str = ""  # unreachable: a word of soft_errors or outages
+
+    def fails(self, but: Collection[str] = ()) -> bool:
+        """Return whether most fields are lost, or some on a page of another form; `but` are left out."""
+        lost = self.lost.difference(but)
+        if len(lost) * 2 > len(self.had):
+            return True
+        return bool(lost) and self.form_likeness < MAX_FORM_OF_REDESIGN
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterVerdict:
-    """Whether a cluster is broken, by which shares."""
+    """How a cluster is, and by which shares."""
 
     cluster: str
+    state: str
     is_broken: bool
     is_changed_for_the_paper: bool
     reason: str  # one sentence
@@ -114,6 +146,11 @@ class ClusterVerdict:
     n_pages: int = 0
     structure_share: float = 0.0
     coverage: tuple[float, float] | None = None
+    n_failing: int = 0  # seen pages that fail
+    lost_fields: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()  # whose pages fail
+    is_mixed: bool = False  # some pages fail, and nothing tells which
+    form_likeness: float = 1.0  # of its seen pages to those of before: the median
 
     @property
     def reachable_share(self) -> float:
@@ -121,8 +158,8 @@ class ClusterVerdict:
 
     @property
     def has_quorum(self) -> bool:
-        """Return whether enough pages answered for anybody to be alarmed."""
-        return self.n_reachable >= min(MIN_REACHABLE, self.n_pages)
+        """Return whether enough pages are seen for anything to be said of the cluster."""
+        return self.state not in {UNREACHABLE, UNDECIDED}
 
 
 def shingle_test(vector: int | None, signature: str, old_vector: int | None = None) -> bool | None:
@@ -160,13 +197,28 @@ def _test_record(
     failed = []
     for attribute in attributes:
         old, new = golden.get(attribute.name), extracted.get(attribute.name)
-        if old is None or not (attribute.is_constant or attribute.is_mandatory):
+        if old is None:
             continue
         if new is None:
-            failed.append(FailedField(attribute.name, old, None, NULL_EXTRACTION))
-        elif attribute.is_constant and not same_value(attribute.type, old, new):
+            if attribute.is_constant or attribute.is_mandatory:
+                failed.append(FailedField(attribute.name, old, None, NULL_EXTRACTION))
+        elif _is_incorrect(attribute, old, new):
             failed.append(FailedField(attribute.name, old, new, INCORRECT_EXTRACTION))
     return failed
+
+
+def _is_incorrect(attribute: AttributeType, old: Any, new: Any) -> bool:
+    if attribute.is_constant:
+        return not same_value(attribute.type, old, new)
+    return _is_no_value_of_type(attribute, old, new)
+
+
+def _is_no_value_of_type(attribute: AttributeType, old: Any, new: Any) -> bool:
+    """Return whether a value is none of its type, though the one before was."""
+    if attribute.type not in TYPED or not isinstance(old, str) or not isinstance(new, str):
+        return False
+    has_form = typed_form(attribute.type, old) is not None
+    return has_form and typed_form(attribute.type, new) is None
 
 
 def _is_list(lines: Sequence[Line]) -> bool:
@@ -249,65 +301,253 @@ def without_positions(path: str) -> str:
     return "/".join(step for step in steps if step != "text()" and not step.startswith("@"))
 
 
+def lost_fields(
+    failed: Iterable[FailedField],
+    vanished: Iterable[str],
+    attributes: Iterable[AttributeType],
+    *,
+    is_shown: Callable[[FailedField], bool],
+    has_other_form: bool,
+) -> frozenset[str]:
+    """Return the attributes of a page that its rule lost; what the page no longer shows is content.
+
+    An attribute that the page may lack is lost where nothing comes out of a page of another form.
+    """
+    by_name = {attribute.name: attribute for attribute in attributes}
+    lost = set(vanished) & by_name.keys() if has_other_form else set()
+    for failure in failed:
+        attribute = by_name[failure.attribute]
+        is_gone = failure.kind == NULL_EXTRACTION and attribute.is_mandatory
+        is_none_of_type = failure.kind == INCORRECT_EXTRACTION and not attribute.is_constant
+        if is_gone or is_none_of_type or is_shown(failure):
+            lost.add(failure.attribute)
+    return frozenset(lost)
+
+
 def judge_cluster(
     cluster: str,
     tests: Sequence[PageTest],
     *,
     coverage: tuple[float, float] | None = None,
     thresholds: Thresholds = Thresholds(),
+    divide: Divide | None = None,
+    failed_before: frozenset[str] = frozenset(),
 ) -> ClusterVerdict:
     """Return the verdict of a cluster.
 
-    `coverage` is the share of its pages with all mandatory values, as it was and as it is.
+    `coverage` is the share of its pages with all mandatory values, as it was and as it is; `divide`
+    names the layouts of some pages among others; `failed_before` are the pages that failed
+    when it was left undecided.
     """
-    reachable = [test for test in tests if test.outcome != UNREACHABLE]
-    n = len(reachable)
-    n_shingle = sum(test.shingle_test is False for test in reachable)
-    n_field = sum(test.field_test is False for test in reachable)
-    shingle_fails = n_shingle > thresholds.pages * n
-    field_fails = n_field > thresholds.pages * n
-    confirmation = _confirmation(reachable, n_field, coverage, thresholds) if shingle_fails else ""
-    is_broken = field_fails or bool(confirmation)
+    seen = [test for test in tests if test.outcome != UNREACHABLE]
+    n = len(seen)
+    n_shingle = sum(test.shingle_test is False for test in seen)
+    n_field = sum(test.field_test is False for test in seen)
+    evidence = _Evidence(tests, seen, coverage, divide, failed_before)
+    judged = _judge(evidence, thresholds)
+    is_broken = judged.state in BROKEN
+    is_other = n_shingle > thresholds.pages * n
     return ClusterVerdict(
         cluster=cluster,
+        state=judged.state,
         is_broken=is_broken,
-        is_changed_for_the_paper=shingle_fails or field_fails,
-        reason=_reason(
-            cluster,
-            n_pages=len(tests),
-            n_reachable=n,
-            n_shingle=n_shingle,
-            n_field=n_field,
-            confirmation=confirmation,
-            is_broken=is_broken,
-        ),
+        is_changed_for_the_paper=is_other or n_field > thresholds.pages * n,
+        reason=f"{cluster}: {judged.reason}",
         n_reachable=n,
         shingle_share=n_shingle / n if n else 0.0,
         field_share=n_field / n if n else 0.0,
-        warnings=() if is_broken else tuple(_warnings(cluster, reachable, is_other=shingle_fails)),
+        warnings=() if is_broken else tuple(_warnings(cluster, seen, is_other=is_other)),
         n_pages=len(tests),
-        structure_share=sum(test.structure_test is False for test in reachable) / n if n else 0.0,
+        structure_share=sum(test.structure_test is False for test in seen) / n if n else 0.0,
         coverage=coverage,
+        n_failing=sum(test.fails() for test in seen),
+        lost_fields=judged.lost_fields,
+        layouts=judged.layouts,
+        is_mixed=judged.is_mixed,
+        form_likeness=_median_likeness(seen),
     )
 
 
-def _confirmation(
-    reachable: Sequence[PageTest],
-    n_field: int,
-    coverage: tuple[float, float] | None,
-    thresholds: Thresholds,
-) -> str:
-    """Return by what the values confirm a failed shingle test; blank where they do not."""
-    if n_field and n_field >= thresholds.quorum * len(reachable):
-        return f"golden values are lost on {n_field} of them"
-    gone = lost_attributes(reachable)
-    if gone:
-        return f"{', '.join(gone)} came out on none of the pages that had it"
-    if coverage is not None and coverage[0] - coverage[1] > thresholds.coverage_drop:
-        return (
-            f"the pages with all mandatory values fell from {coverage[0]:.0%} to {coverage[1]:.0%}"
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    state: str
+    reason: str
+    lost_fields: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()
+    is_mixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a cluster is judged by."""
+
+    tests: Sequence[PageTest]
+    seen: Sequence[PageTest]
+    coverage: tuple[float, float] | None
+    divide: Divide | None
+    failed_before: frozenset[str]
+
+
+def _judge(evidence: _Evidence, thresholds: Thresholds) -> _Judged:
+    """Return the state of a cluster: first whether it can be told, then by pages, then by fields."""
+    seen, divide = evidence.seen, evidence.divide
+    n = len(seen)
+    silent = _judge_silence(evidence.tests, n, thresholds)
+    if silent is not None:
+        return silent
+    failing = [test for test in seen if test.fails()]
+    if len(failing) >= MIN_SHARE_REDESIGNED * n and len(failing) > thresholds.pages * n:
+        has_other_form = _median_likeness(seen) < MAX_FORM_OF_REDESIGN
+        state = REDESIGNED if has_other_form else PARTLY_REDESIGNED
+        return _Judged(
+            state, _failing_of(failing, n), _fields_lost_on_share(seen, thresholds.pages)
         )
-    return ""
+    # What is lost everywhere tells no pages from others.
+    lost_everywhere = _fields_lost_on_share(seen, MIN_SHARE_REDESIGNED)
+    failing = [test for test in seen if test.fails(but=lost_everywhere)]
+    if len(failing) > thresholds.quorum * n:
+        urls = frozenset(test.url for test in failing)
+        layouts = tuple(divide(urls, frozenset(test.url for test in seen))) if divide else ()
+        fields = _fields_lost_on_share(failing, thresholds.pages)
+        if layouts:
+            reason = f"{_failing_of(failing, n)}: {', '.join(layouts)}"
+            return _Judged(PARTLY_REDESIGNED, reason, fields, layouts)
+        if _are_same(urls, evidence.failed_before):
+            reason = f"{_failing_of(failing, n)}, the same as when they were looked at before"
+            return _Judged(PARTLY_REDESIGNED, reason, fields)
+        reason = f"{_failing_of(failing, n)}, and nothing tells which; it is looked at again"
+        return _Judged(UNDECIDED, reason, is_mixed=True)
+    others = [test for test in seen if test not in failing]
+    fields = _fields_lost_on_share(others, thresholds.pages)
+    if fields:
+        reason = f"{', '.join(fields)} lost on most of {n} pages, though the rest is well"
+        return _Judged(PARTLY_REDESIGNED, reason, fields)
+    by_layout = _judge_fields_by_layout(others, divide)
+    if by_layout is not None:
+        return by_layout
+    return _judge_calm(seen, evidence.coverage, thresholds)
+
+
+def _median_likeness(tests: Sequence[PageTest]) -> float:
+    likeness = sorted(test.form_likeness for test in tests)
+    return likeness[len(likeness) // 2] if likeness else 1.0
+
+
+def _judge_silence(
+    tests: Sequence[PageTest], n_seen: int, thresholds: Thresholds
+) -> _Judged | None:
+    """Return the state of a cluster of which too little is seen to say more; None where enough is."""
+    n_pages = len(tests)
+    n_other = sum(test.outcome == UNREACHABLE and test.why == OTHER_CONTENT for test in tests)
+    n_answered = n_seen + n_other
+    is_enough = n_seen >= max(thresholds.reachable * n_pages, min(MIN_REACHABLE, n_pages))
+    if is_enough and n_seen >= MIN_SEEN_OF_ANSWERED * n_answered:
+        return None
+    if not n_answered:
+        return _Judged(
+            UNREACHABLE, f"none of {n_pages} bellwethers can be reached; nothing is known"
+        )
+    if (n_pages - n_answered) * 2 >= n_pages:
+        return _Judged(UNREACHABLE, f"only {n_seen} of {n_pages} bellwethers are there")
+    return _Judged(
+        UNDECIDED,
+        f"{n_other} of {n_answered} pages that answered show nothing of what they showed; "
+        "it is looked at again",
+    )
+
+
+def _are_same(urls: frozenset[str], earlier: frozenset[str]) -> bool:
+    return len(urls & earlier) >= MIN_SHARE_REDESIGNED * len(urls | earlier)
+
+
+def _failing_of(failing: Sequence[PageTest], n: int) -> str:
+    return f"{len(failing)} of {n} pages lost most of their fields"
+
+
+def _fields_lost_on_share(tests: Sequence[PageTest], share: float) -> tuple[str, ...]:
+    """Return the fields that are lost on more than a share of the pages that had them."""
+    fields = []
+    for name in sorted({name for test in tests for name in test.lost}):
+        n_had = sum(name in test.had for test in tests)
+        n_lost = sum(name in test.lost for test in tests)
+        if n_lost > share * n_had and n_lost >= min(MIN_PAGES_OF_ATTRIBUTE, len(tests)):
+            fields.append(name)
+    return tuple(fields)
+
+
+def _judge_fields_by_layout(tests: Sequence[PageTest], divide: Divide | None) -> _Judged | None:
+    """Return the state where fields are lost on the pages of one layout; None where there is none."""
+    if divide is None:
+        return None
+    fields: dict[str, Sequence[str]] = {}
+    for name in sorted({name for test in tests for name in test.lost}):
+        lost_on = frozenset(test.url for test in tests if name in test.lost)
+        had_on = frozenset(test.url for test in tests if name in test.had)
+        layouts = divide(lost_on, had_on) if len(lost_on) >= MIN_PAGES_OF_ATTRIBUTE else ()
+        if layouts:
+            fields[name] = layouts
+    if not fields:
+        return None
+    names = tuple(dict.fromkeys(layout for layouts in fields.values() for layout in layouts))
+    return _Judged(
+        PARTLY_REDESIGNED, f"{', '.join(fields)} lost on {', '.join(names)}", tuple(fields), names
+    )
+
+
+def _judge_calm(
+    seen: Sequence[PageTest], coverage: tuple[float, float] | None, thresholds: Thresholds
+) -> _Judged:
+    """Return the state of a cluster whose rule gives what it gave; its shingles may be others."""
+    n = len(seen)
+    n_shingle = sum(test.shingle_test is False for test in seen)
+    shingle = f"the shingle test fails on {n_shingle} of {n} bellwethers"
+    if n_shingle > thresholds.pages * n:
+        gone = tuple(lost_attributes(seen))
+        if gone:
+            reason = f"{shingle} and {', '.join(gone)} came out on none of the pages that had it"
+            return _Judged(PARTLY_REDESIGNED, reason, gone)
+        if coverage is not None and coverage[0] - coverage[1] > thresholds.coverage_drop:
+            old, new = coverage
+            reason = f"{shingle} and the pages with all mandatory values fell from {old:.0%} to {new:.0%}"
+            return _Judged(PARTLY_REDESIGNED, reason)
+        return _Judged(CONTENT_CHANGED, f"{shingle}, but the values are the same")
+    n_field = sum(test.field_test is False for test in seen)
+    if n_field or n_shingle:
+        return _Judged(
+            CONTENT_CHANGED,
+            f"of {n} bellwethers {n_shingle} fail the shingle test and {n_field} the field test; "
+            "the rule still gives what they show",
+        )
+    if any(test.has_other_values for test in seen):
+        return _Judged(CONTENT_CHANGED, f"values changed on some of {n} bellwethers")
+    return _Judged(AS_IT_WAS, f"all {n} bellwethers are as they were")
+
+
+def site_state(verdicts: Sequence[ClusterVerdict]) -> str:
+    """Return the state of a site by those of its clusters.
+
+    A cluster in another form whose rule still serves is a part of a redesign that broke others.
+    Pages that are merely not seen leave the site undecided only where they are most of its pages.
+    """
+    judged = [verdict for verdict in verdicts if verdict.state not in {UNREACHABLE, UNDECIDED}]
+    silent = [verdict for verdict in verdicts if verdict.state in {UNREACHABLE, UNDECIDED}]
+    if any(verdict.is_broken for verdict in judged):
+        n_redesigned = sum(
+            verdict.n_reachable
+            for verdict in judged
+            if verdict.state == REDESIGNED
+            or (not verdict.is_broken and verdict.form_likeness < MAX_FORM_OF_REDESIGN)
+        )
+        n_seen = sum(verdict.n_reachable for verdict in judged)
+        return REDESIGNED if n_redesigned >= MIN_SHARE_REDESIGNED * n_seen else PARTLY_REDESIGNED
+    if any(verdict.is_mixed for verdict in silent):
+        return UNDECIDED
+    n_silent = sum(verdict.n_pages for verdict in silent)
+    if silent and n_silent * 2 >= sum(verdict.n_pages for verdict in verdicts):
+        n_down = sum(verdict.n_pages for verdict in silent if verdict.state == UNREACHABLE)
+        return UNREACHABLE if n_down * 2 >= n_silent else UNDECIDED
+    is_calm = all(verdict.state == AS_IT_WAS for verdict in judged)
+    return AS_IT_WAS if is_calm else CONTENT_CHANGED
 
 
 def lost_attributes(tests: Sequence[PageTest]) -> list[str]:
@@ -340,34 +580,6 @@ def _warnings(cluster: str, reachable: Sequence[PageTest], *, is_other: bool) ->
                 "one is still shown there; is it the right one?"
             )
     return warnings
-
-
-def _reason(
-    cluster: str,
-    *,
-    n_pages: int,
-    n_reachable: int,
-    n_shingle: int,
-    n_field: int,
-    confirmation: str,
-    is_broken: bool,
-) -> str:
-    """Return the verdict in one sentence."""
-    if not n_reachable:
-        return f"{cluster}: none of {n_pages} bellwethers can be reached; nothing is known"
-    if is_broken and not confirmation:
-        return f"{cluster}: the field test fails on {n_field} of {n_reachable} bellwethers"
-    shingle = f"{cluster}: the shingle test fails on {n_shingle} of {n_reachable} bellwethers"
-    if confirmation:
-        return f"{shingle} and {confirmation}"
-    if n_shingle * 2 > n_reachable:
-        return f"{shingle}, but the values are the same"
-    if n_field or n_shingle:
-        return (
-            f"{cluster}: of {n_reachable} bellwethers {n_shingle} fail the shingle test "
-            f"and {n_field} the field test, no majority"
-        )
-    return f"{cluster}: all {n_reachable} bellwethers are as they were"
 
 
 def _shorten(value: Any) -> Any:

@@ -7,16 +7,15 @@ Notation:   `known` are texts that the page showed before: its golden constant v
 Readings:   None.
 Departures: A page that still shows half of its known values is there, whatever else it says: a
             redesign is never taken for an error. The words of errors and walls count only in the
-            title, the headings, or on a short page. An answer that many addresses share and that
-            the pages did not share before is an error page in any language.
+            title, the headings, or on a short page. They name what other signs find (`outages`);
+            where a page has few texts of its own they decide alone.
 Cost:       One walk over the page.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -45,7 +44,6 @@ MIN_SERVER_ERROR_STATUS: Final = 500
 CHALLENGE_STATUSES: Final = frozenset({403, 429, 503})  # with which captchas come
 MAX_MESSAGE_CHARS: Final = 1500  # of a page that may be nothing but a message
 MIN_PAGE_CHARS: Final = 40
-MIN_SHARING_PAGES: Final = 2  # that answer with one text
 MIN_SHARE_STILL_SHOWN: Final = 0.5  # of the known values
 MAX_LENGTH_OF_CUT: Final = 0.7  # of the old text, for a page without its end to count as cut off
 N_BYTES_OF_END: Final = 4096
@@ -66,13 +64,17 @@ _CAPTCHA = re.compile(
 )
 _LOGIN = re.compile(
     r"\b(log[ -]?in|sign[ -]?in|log on|please register|members only|subscribe to (read|continue)|"
-    r"anmelden|einloggen|connexion|se connecter|identifiez-vous|iniciar sesi[oó]n|accedi|inloggen)\b",
+    r"anmelden|einloggen|connexion|se connecter|identifiez-vous|iniciar sesi[oó]n|accedi|inloggen|"
+    r"entrar|iniciar sess[aã]o|logga in|logg inn|log ind|kirjaudu|logi sisse|zaloguj|přihlásit|prihlásiť|"
+    r"bejelentkezés|autentificare|prijava|giriş yap|đăng nhập|masuk|войти|вход|увійти|σύνδεση)\b|"
+    r"登录|登入|登錄|ログイン|로그인|تسجيل الدخول|כניסה|เข้าสู่ระบบ|लॉग इन",
     re.IGNORECASE,
 )
 _CONSENT = re.compile(
     r"before you continue|we value your privacy|cookie (consent|settings|preferences|policy)|"
     r"accept (all )?cookies|consent to|your privacy choices|cookies akzeptieren|zustimmen und weiter|"
-    r"accepter (les|tous) .{0,12}cookies|"
+    r"accepter (les|tous) .{0,12}cookies|aceptar (todas las )?cookies|accetta (tutti i )?cookie|"
+    r"alle cookies accepteren|zgod[aę] na|akceptuj|souhlas|cookieの使用|同意する|接受.{0,6}cookie|"
     r"verify your age|age verification",
     re.IGNORECASE,
 )
@@ -87,7 +89,9 @@ _NOT_FOUND = re.compile(
 _MAINTENANCE = re.compile(
     r"(under|scheduled|down for) maintenance|be (right )?back soon|temporarily (unavailable|offline|down)|"
     r"service unavailable|internal server error|something went wrong|bad gateway|try again later|"
-    r"wartungsarbeiten|en maintenance|mantenimiento|database error|coming soon",
+    r"wartungsarbeiten|en maintenance|mantenimiento|manuten[cç][aã]o|manutenzione|onderhoud|underhåll|"
+    r"vedligeholdelse|huoltokatko|przerwa techniczna|údržba|karbantartás|bak\u0131m|технические работы|"
+    r"техобслуживани|メンテナンス|维护|維護|점검|database error|coming soon",
     re.IGNORECASE,
 )
 _END = re.compile(rb"</(html|body)\s*>", re.IGNORECASE)
@@ -95,7 +99,6 @@ _MARKS = re.compile(
     rb"g-recaptcha|h-captcha|hcaptcha\.com|cf-challenge|px-captcha|_cf_chl|geo\.captcha",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d+")
 
 
 class Answer(NamedTuple):
@@ -218,30 +221,3 @@ def share_shown(text: str, known: Iterable[str]) -> float | None:
 def was_ended(body: bytes) -> bool:
     """Return whether the bytes of a page have its end."""
     return _END.search(body[-N_BYTES_OF_END:]) is not None
-
-
-def shared_answers(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:
-    """Return the addresses that answer with one and the same text, and did not before.
-
-    Texts that differ in digits only are the same, where those of before differed in more.
-    """
-    new = {url: plain(text) for url, text in new.items()}
-    old = {url: plain(text) for url, text in old.items()}
-    return _shared(new, old) | _shared(_without_digits(new), _without_digits(old))
-
-
-def _without_digits(texts: Mapping[str, str]) -> dict[str, str]:
-    return {url: _DIGITS.sub("0", text) for url, text in texts.items()}
-
-
-def _shared(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:
-    """Return the addresses of one text, where most of them had texts of their own before."""
-    urls_by_text: defaultdict[str, list[str]] = defaultdict(list)
-    for url, text in new.items():
-        urls_by_text[text].append(url)
-    shared: set[str] = set()
-    for urls in urls_by_text.values():
-        n_before = len({old[url] for url in urls if url in old})
-        if len(urls) >= MIN_SHARING_PAGES and n_before > len(urls) / 2:
-            shared.update(urls)
-    return shared

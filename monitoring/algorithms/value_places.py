@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Final, NamedTuple
 
@@ -26,6 +26,7 @@ from monitoring.algorithms.known_values import (
     ADDRESSES,
     amount_of,
     form_of,
+    is_of_type,
     plain,
     typed_form,
 )
@@ -35,6 +36,8 @@ MOST_PLACES: Final = 60  # of one value on one page
 NEAR: Final = 0.1  # of a number, that it may have changed by
 SMALLEST_NEAR: Final = 20  # smaller numbers have too many others near them
 LONGEST_LABEL: Final = 60
+MIN_FRAME_LETTERS: Final = 3
+MAX_FRAMED_CHARS: Final = 200  # of a text in which a value stands among words
 N_CLASSES: Final = 3  # elements whose classes are part of a shape
 ADDRESS_ATTRIBUTES: Final = (
     "href",
@@ -67,6 +70,29 @@ class ValuePlace(NamedTuple):
     label: str
     tag: str
     position: float  # on the page, from 0 to 1
+
+
+class ValueFrame(NamedTuple):
+    """The words around a value in its text: of "100 days on market" what follows."""
+
+    prefix: str
+    suffix: str
+
+    @property
+    def is_telling(self) -> bool:
+        """Return whether the words tell one kind of value from others."""
+        return sum(map(str.isalpha, self.prefix + self.suffix)) >= MIN_FRAME_LETTERS
+
+    def cut(self, text: str) -> str:
+        """Return what stands between the words in a text; nothing where they are not its ends.
+
+        >>> ValueFrame("", " days").cut("12 days")
+        '12'
+        """
+        is_framed = text.startswith(self.prefix) and text.endswith(self.suffix)
+        if not is_framed or len(text) <= len(self.prefix) + len(self.suffix):
+            return ""
+        return text[len(self.prefix) : len(text) - len(self.suffix)].strip()
 
 
 class ValueIndex(PageIndex):
@@ -104,6 +130,36 @@ class ValueIndex(PageIndex):
             for node in near[:MOST_PLACES]
         ]
 
+    def find_framed(self, value_type: str, frames: Collection[ValueFrame]) -> list[ValuePlace]:
+        """Return the places of values of a type between words that stood around such values."""
+        places = []
+        for node in self.nodes:
+            text = self.texts.text_of(node)
+            for frame in frames:
+                value = frame.cut(text)
+                if value and is_of_type(value_type, value):
+                    places.append(
+                        self._text_place(
+                            node, value, is_whole=False, prefix=text[: len(frame.prefix)]
+                        )
+                    )
+                    break
+        return places[:MOST_PLACES]
+
+    def frame_at(self, xpath: str, value: str) -> ValueFrame | None:
+        """Return the words around a value in the node of a path; None where it is not there."""
+        try:
+            nodes = select_nodes(self.tree, xpath)
+        except AnchorProblem:
+            return None
+        span = self.texts.span(nodes[0].element, nodes[0].number or None) if nodes else None
+        text = self.texts.whole[span[0] : span[1]] if span else ""
+        stretch = locate(text, value) if text and len(text) <= MAX_FRAMED_CHARS else None
+        if stretch is None:
+            return None
+        start, end = stretch
+        return ValueFrame(text[:start], text[end:])
+
     def place_at(self, xpath: str, text: str) -> ValuePlace | None:
         """Return the place of a node that is known by its path; None where it is not there."""
         try:
@@ -119,6 +175,11 @@ class ValueIndex(PageIndex):
     def shapes(self) -> frozenset[tuple[str, str]]:
         """The shapes and labels of all text nodes."""
         return frozenset((self._shape(node.element), self._label(node)) for node in self.nodes)
+
+    @cached_property
+    def n_by_labelled_shape(self) -> Counter[tuple[str, str]]:
+        """How many text nodes have each shape and label."""
+        return Counter((self._shape(node.element), self._label(node)) for node in self.nodes)
 
     @cached_property
     def n_by_shape(self) -> Counter[str]:

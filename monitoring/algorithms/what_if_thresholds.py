@@ -11,10 +11,16 @@ Cost:       Linear in the tests.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from monitoring.algorithms.site_change import PageTest, Thresholds, judge_cluster
+from monitoring.algorithms.site_change import (
+    ClusterVerdict,
+    PageTest,
+    Thresholds,
+    judge_cluster,
+)
 
 
 class PastCheck(NamedTuple):
@@ -24,6 +30,21 @@ class PastCheck(NamedTuple):
     tests_by_cluster: Mapping[str, Sequence[PageTest]]
     coverage_by_cluster: Mapping[str, tuple[float, float]]
     broken: frozenset[str]  # clusters, by the thresholds of that time
+    layouts_by_cluster: Mapping[str, Sequence[str]] = {}  # that were found to be redesigned
+
+    def verdicts(self, thresholds: Thresholds) -> Iterator[tuple[str, ClusterVerdict]]:
+        """Yield the verdict of each cluster by other thresholds."""
+        for cluster, tests in self.tests_by_cluster.items():
+            yield (
+                cluster,
+                judge_cluster(
+                    cluster,
+                    tests,
+                    coverage=self.coverage_by_cluster.get(cluster),
+                    thresholds=thresholds,
+                    divide=partial(_layouts_then, self.layouts_by_cluster.get(cluster, ())),
+                ),
+            )
 
 
 class OtherVerdict(NamedTuple):
@@ -59,12 +80,7 @@ def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> WhatIf:
     n_checks = n_then = n_now = 0
     other_verdicts = []
     for check in checks:
-        broken = set()
-        for cluster, tests in check.tests_by_cluster.items():
-            coverage = check.coverage_by_cluster.get(cluster)
-            verdict = judge_cluster(cluster, tests, coverage=coverage, thresholds=thresholds)
-            if verdict.is_broken:
-                broken.add(cluster)
+        broken = {name for name, verdict in check.verdicts(thresholds) if verdict.is_broken}
         n_checks += 1
         n_then += bool(check.broken)
         n_now += bool(broken)
@@ -77,6 +93,13 @@ def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> WhatIf:
                 )
             )
     return WhatIf(n_checks, n_then, n_now, tuple(other_verdicts))
+
+
+def _layouts_then(
+    layouts: Sequence[str], _failing: frozenset[str], _among: frozenset[str]
+) -> Sequence[str]:
+    """Return the layouts that were found then: the pages that they were found on are not kept."""
+    return layouts
 
 
 def _count_changes(n: int) -> str:

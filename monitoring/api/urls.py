@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}thresholds/hindsight/", schedules.ThresholdsHindsight.as_view(), name="hindsight"),
     path("checks/", checks.Checks.as_view(), name="checks"),
     path("checks/<id:pk>/", checks.CheckView.as_view(), name="check"),
+    path(f"{SITE}state/", checks.SiteStateView.as_view(), name="site_state"),
     path(f"{SITE}check/", checks.SiteChecks.as_view(), name="check_site"),
     path(f"{SITE}coverage/", checks.SiteCoverage.as_view(), name="coverage"),
     path("site-changes/", checks.SiteChanges.as_view(), name="site_changes"),

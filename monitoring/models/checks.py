@@ -10,7 +10,15 @@ from django.db.models import Q
 from django.utils import timezone
 
 from clustering.models import Cluster, Page, Snapshot
-from monitoring.algorithms.site_change import Thresholds
+from monitoring.algorithms.site_change import (
+    AS_IT_WAS,
+    CONTENT_CHANGED,
+    PARTLY_REDESIGNED,
+    REDESIGNED,
+    UNDECIDED,
+    UNREACHABLE,
+    Thresholds,
+)
 from monitoring.models.schedules import Slot
 from vertex.core.models import Job, Site, User
 
@@ -37,6 +45,14 @@ class Check(models.Model):
         RUNNING = "running", "Running"
         DONE = "done", "Done"
 
+    class Verdict(models.TextChoices):
+        AS_IT_WAS = AS_IT_WAS, "As it was"
+        CONTENT_CHANGED = CONTENT_CHANGED, "Content changed"
+        PARTLY_REDESIGNED = PARTLY_REDESIGNED, "Partly redesigned"
+        REDESIGNED = REDESIGNED, "Redesigned"
+        UNREACHABLE = UNREACHABLE, "Not reachable"
+        UNDECIDED = UNDECIDED, "Undecided"
+
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="checks", db_index=False)
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     slot = models.OneToOneField(
@@ -50,6 +66,10 @@ class Check(models.Model):
     # How often what did not answer was asked.
     n_rounds = models.PositiveSmallIntegerField(default=1)
     site_changed = models.BooleanField(default=False)
+    verdict = models.CharField(max_length=17, choices=Verdict, blank=True)
+    layouts = models.JSONField(default=list)  # names of those that were redesigned
+    # Of one that is undecided: when its site is looked at again.
+    again_at = models.DateTimeField(null=True, blank=True)
     paper_verdict = models.BooleanField(default=False)  # either test fails
     broken = models.JSONField(default=list)  # names of clusters
     rules_share = models.FloatField(default=0.0)  # of the rules checked, that are broken
@@ -103,7 +123,7 @@ class CheckedPage(models.Model):
     field_test = models.BooleanField(null=True, blank=True)
     structure_test = models.BooleanField(null=True, blank=True)
     failed = models.JSONField(default=list)  # {"attribute", "was", "now", "kind"}
-    # Attributes that vanished, that are displaced, that it had.
+    # Attributes that vanished, are displaced, that it had, that are lost; whether it is there at all.
     signs = models.JSONField(default=dict)
 
     class Meta:

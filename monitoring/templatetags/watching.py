@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any
@@ -20,6 +20,7 @@ from monitoring.services.checks.check_calendar import (
     DayKind,
     describe_days,
 )
+from monitoring.services.checks.site_states import STALE, SiteFigures
 from vertex.core.templatetags.interface import NOTHING, badge, icon
 
 register = Library()
@@ -29,6 +30,14 @@ STATE_BADGES = {
     "acknowledged": ("busy", "Taken up", "person"),
     "snoozed": ("unknown", "Snoozed", "clock"),
     "recovered": ("good", "Recovered", "good"),
+}
+VERDICT_TONES: dict[str, tuple[str, str]] = {
+    Check.Verdict.AS_IT_WAS: ("good", ""),
+    Check.Verdict.CONTENT_CHANGED: ("good", ""),
+    Check.Verdict.PARTLY_REDESIGNED: ("bad", ""),
+    Check.Verdict.REDESIGNED: ("bad", ""),
+    Check.Verdict.UNREACHABLE: ("warning", "refused"),
+    Check.Verdict.UNDECIDED: ("warning", "clock"),
 }
 KIND_WORDS = {"null_extraction": "comes out empty", "incorrect_extraction": "comes out wrong"}
 
@@ -112,13 +121,31 @@ def outcome_badge(page: CheckedPage) -> SafeString:
 
 
 @register.simple_tag
+def state_badge(figures: SiteFigures) -> SafeString:
+    """Draw the state of a site, with its meaning and age on hovering."""
+    state = figures.state
+    at = figures.stale_since if state is STALE else figures.checked_at
+    title = f"{state.meaning} {f'As of {at:%-d %b %Y, %H:%M}.' if at else ''}".strip()
+    return format_html('<span title="{}">{}</span>', title, badge(state.tone, state.word))
+
+
+@register.simple_tag
 def check_badge(check: Check) -> SafeString:
     """Draw what a check found."""
-    if check.site_changed:
-        return badge("bad", "Site changed")
-    if check.n_pages and check.n_reachable * 2 <= check.n_pages:
-        return badge("warning", "Not reached", "refused")
-    return badge("warning", "Warning") if check.warnings else badge("good", "As it was")
+    tone, symbol = VERDICT_TONES[check.verdict]
+    if tone == "good" and check.warnings:
+        return badge("warning", "Warning")
+    return badge(tone, check.get_verdict_display(), symbol)
+
+
+@register.simple_tag
+def verdict_badge(verdict: Mapping[str, Any]) -> SafeString:
+    """Draw how a cluster was at a check."""
+    state = verdict["state"]
+    tone, symbol = VERDICT_TONES[state]
+    if tone == "good" and verdict.get("warnings"):
+        return badge("warning", "Warning")
+    return badge(tone, Check.Verdict(state).label, symbol)
 
 
 @register.simple_tag

@@ -12,11 +12,12 @@ from rest_framework.request import Request
 from monitoring.models import Check, CheckedPage, SiteChange
 from monitoring.services.checks import changes, checking
 from monitoring.services.checks.coverage import coverage_by_day, drops_of
+from monitoring.services.checks.site_states import STATE_BY_KEY, figures_of
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
-from vertex.core.api.serializers import ListQuery, Query, RowSerializer, listed
+from vertex.core.api.serializers import AS_GIVEN, ListQuery, Query, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.jobs.requests import enqueue
 
@@ -38,6 +39,9 @@ class CheckRow(RowSerializer):
                 "made_at",
                 "n_rounds",
                 "site_changed",
+                "verdict",
+                "layouts",
+                "again_at",
             ),
             *(
                 "paper_verdict",
@@ -53,6 +57,16 @@ class CheckRow(RowSerializer):
     site = serializers.CharField(source="site.name")
     job = serializers.IntegerField(source="job_id", allow_null=True)
     slot = serializers.IntegerField(source="slot_id", allow_null=True)
+    verdict = serializers.CharField(
+        help_text="as_it_was, content_changed, partly_redesigned, redesigned, unreachable or undecided; "
+        "blank for a check of before there were verdicts."
+    )
+    layouts = serializers.ListField(
+        child=serializers.CharField(), help_text="Where it is partly redesigned: what was."
+    )
+    again_at = serializers.DateTimeField(
+        allow_null=True, help_text="Where it is undecided: when the site is looked at again."
+    )
     paper_verdict = serializers.BooleanField(help_text="Whether either test of the paper fails.")
     broken = serializers.ListField(child=serializers.CharField(), help_text="Names of clusters.")
     rules_share = serializers.FloatField(help_text="Of the rules checked, that are broken.")
@@ -64,11 +78,13 @@ class CheckedPageRow(RowSerializer):
     class Meta:
         model = CheckedPage
         fields = (
-            *("url", "page", "cluster", "outcome", "why", "status", "n_tries", "snapshot"),
-            *("shingle_test", "field_test", "structure_test", "failed"),
+            *("url", "normalized_url", "page", "cluster", "outcome", "why", "status"),
+            *("n_tries", "snapshot"),
+            *("shingle_test", "field_test", "structure_test", "failed", "signs"),
         )
 
-    url = serializers.CharField(source="page.url")
+    url = serializers.CharField(source="page.given_url", help_text=AS_GIVEN)
+    normalized_url = serializers.CharField(source="page.url")
     page = serializers.IntegerField(source="page_id")
     cluster = serializers.CharField(source="cluster.name")
     snapshot = serializers.IntegerField(
@@ -79,6 +95,9 @@ class CheckedPageRow(RowSerializer):
     outcome = serializers.CharField(help_text="ok, changed or unreachable.")
     why = serializers.CharField(help_text="Of unreachable: not_found, captcha, soft_404 and so on.")
     failed = serializers.ListField(child=serializers.DictField())
+    signs = serializers.DictField(
+        help_text="What the verdict rests on: fields lost, own texts that still stand, likeness of form."
+    )
 
 
 class CheckAnswer(CheckRow):
@@ -156,6 +175,20 @@ class CoverageAnswer(serializers.Serializer[Any]):
     drops = serializers.ListField(child=serializers.CharField(), help_text="What fell of late.")
 
 
+class SiteStateAnswer(serializers.Serializer[Any]):
+    """How a site is watched."""
+
+    site = serializers.CharField()
+    state = serializers.ChoiceField(choices=sorted(STATE_BY_KEY))
+    meaning = serializers.CharField()
+    checked_at = serializers.DateTimeField(allow_null=True, help_text="Of the last verdict.")
+    again_at = serializers.DateTimeField(allow_null=True, help_text="Of the next check.")
+    stale_since = serializers.DateTimeField(
+        allow_null=True, help_text="Of the oldest record that is from before a redesign."
+    )
+    changed_at = serializers.DateTimeField(allow_null=True, help_text="When a record last changed.")
+
+
 class Checks(ApiView):
     @endpoint("list_checks", scope=READ, query=ChecksQuery, answers=listed(CheckRow), tags=TAGS)
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -205,6 +238,28 @@ class SiteChecks(AtSite):
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Start a job that checks a site's bellwethers now."""
         return row_of_job(enqueue(checking.check_request(site=subject), actor=caller_of(request)))
+
+
+class SiteStateView(AtSite):
+    @endpoint(
+        "read_site_state",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        answers=SiteStateAnswer,
+        tags=TAGS,
+    )
+    def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
+        """Show in which state of watching a site is, and how old what it rests on is."""
+        figures = figures_of([subject.pk])[subject.pk]
+        return {
+            "site": subject.name,
+            "state": figures.state.key,
+            "meaning": figures.state.meaning,
+            "checked_at": figures.checked_at,
+            "again_at": figures.again_at,
+            "stale_since": figures.stale_since,
+            "changed_at": figures.changed_at,
+        }
 
 
 class SiteChanges(ApiView):

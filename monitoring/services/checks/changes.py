@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -17,6 +18,7 @@ from monitoring.models import Alert, Check, CheckedPage, FetchedPage, SiteChange
 from monitoring.services.checks.reports import report_of
 from monitoring.services.checks.testing import TestedCluster
 from monitoring.services.notices.alerts import settle_alert
+from rules.services.records.stale_records import mark_fresh, mark_stale
 from vertex.core.models import User
 from vertex.core.services.people import audit
 
@@ -32,12 +34,16 @@ def save_check(
     snapshots: Mapping[int, Snapshot],
     statuses: Mapping[str, int],
     tries: Mapping[str, int],
+    again_at: datetime | None,
 ) -> None:
     """Save a check's verdict and pages in the caller's transaction, and what follows from it."""
     before = Check.objects.latest_of(check.site)
     check.state = Check.State.DONE
     check.made_at = timezone.now()
     check.site_changed = line["site_changed"]
+    check.verdict = line["state"]
+    check.layouts = line.get("layouts", [])
+    check.again_at = again_at
     check.paper_verdict = line["paper_verdict"]
     check.broken = line["broken"]
     check.reason = line["reason"]
@@ -70,6 +76,8 @@ def end_change(*, cluster: Cluster, end: SiteChange.End, actor: User | None = No
         change.ended_at, change.end, change.ended_by = timezone.now(), end, actor
         change.report = report_of(change)
         change.save(update_fields=["ended_at", "end", "ended_by", "report"])
+        if end != SiteChange.End.REPAIRED:
+            mark_fresh(cluster=cluster)
         if not SiteChange.objects.open().filter(site=change.site).exists():
             settle_alert(site=change.site, kind=Alert.Kind.SITE_CHANGED, text="")
 
@@ -111,6 +119,12 @@ def _save_pages(
                         "vanished": sorted(test.vanished),
                         "displaced": sorted(test.displaced),
                         "had": sorted(test.had),
+                        "lost": sorted(test.lost),
+                        "form_likeness": round(test.form_likeness, 3),
+                        "has_other_values": test.has_other_values,
+                        "n_own": test.n_own,
+                        "n_standing": test.n_standing,
+                        "gone": list(test.gone),
                     },
                 )
             )
@@ -130,7 +144,7 @@ def _settle_change(check: Check, tested: TestedCluster, before: Check | None) ->
         "example": _example_json(tested),
         "rules_share": check.rules_share,
     }
-    _, is_new = SiteChange.objects.get_or_create(
+    change, is_new = SiteChange.objects.get_or_create(
         cluster=cluster,
         ended_at=None,
         defaults={
@@ -142,6 +156,7 @@ def _settle_change(check: Check, tested: TestedCluster, before: Check | None) ->
         },
     )
     if is_new:
+        mark_stale(cluster=cluster, since=change.found_at)
         audit.record(actor=None, action="site_change.found", subject=cluster.name, site=check.site)
 
 
@@ -163,15 +178,10 @@ def _settle_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
     settle_alert(site=site, kind=kinds.UNREACHABLE, text=unreachable, check=check)
     if not check.n_reachable:
         return
-    without_quorum = [
-        f"{cluster.verdict.reason}, but only {cluster.verdict.n_reachable} could be reached"
-        for cluster in tested
-        if cluster.verdict.is_broken and not cluster.verdict.has_quorum
-    ]
     settle_alert(
         site=site,
         kind=kinds.WARNING,
-        text="; ".join([*without_quorum, *check.warnings]),
+        text="; ".join(check.warnings),
         clusters=[cluster.watched.name for cluster in tested if cluster.verdict.warnings],
         check=check,
     )

@@ -24,12 +24,21 @@ class DayKind(NamedTuple):
 
 CHANGED = DayKind(6, "C", "bad", "site changed")
 UNREACHABLE = DayKind(5, "U", "warning", "not reached")
+UNDECIDED = DayKind(5, "?", "warning", "undecided")
 FAILED = DayKind(4, "F", "warning", "check failed")
 WARNING = DayKind(3, "W", "warning", "warning")
 AS_IT_WAS = DayKind(2, "✓", "good", "as it was")
 SKIPPED = DayKind(1, "s", "unknown", "skipped")
 NOT_CHECKED = DayKind(0, "·", "none", "not checked")
-KINDS = (AS_IT_WAS, CHANGED, UNREACHABLE, WARNING, FAILED, SKIPPED, NOT_CHECKED)
+KINDS = (AS_IT_WAS, CHANGED, UNREACHABLE, UNDECIDED, WARNING, FAILED, SKIPPED, NOT_CHECKED)
+VERDICT_KINDS: dict[str, DayKind] = {
+    Check.Verdict.AS_IT_WAS: AS_IT_WAS,
+    Check.Verdict.CONTENT_CHANGED: AS_IT_WAS,
+    Check.Verdict.PARTLY_REDESIGNED: CHANGED,
+    Check.Verdict.REDESIGNED: CHANGED,
+    Check.Verdict.UNREACHABLE: UNREACHABLE,
+    Check.Verdict.UNDECIDED: UNDECIDED,
+}
 SLOT_KINDS: dict[str, DayKind] = {Slot.State.FAILED: FAILED, Slot.State.SKIPPED: SKIPPED}
 
 
@@ -63,14 +72,11 @@ def calendars_of(sites: Iterable[int], n: int = CALENDAR_DAYS) -> dict[int, list
     since = timezone.make_aware(datetime.combine(days[0], datetime.min.time()))
     worst: dict[tuple[int, date], Day] = {}
     checks = Check.objects.done().filter(site__in=sites, made_at__gte=since).order_by("pk")
-    columns = ("pk", "site", "made_at", "site_changed", "n_pages", "n_reachable", "warnings")
-    for pk, site, made_at, changed, n_pages, n_reachable, warnings in checks.values_list(*columns):
-        kind = _kind(
-            is_changed=changed,
-            n_pages=n_pages,
-            n_reachable=n_reachable,
-            has_warnings=bool(warnings),
-        )
+    columns = ("pk", "site", "made_at", "verdict", "warnings")
+    for pk, site, made_at, verdict, warnings in checks.values_list(*columns):
+        kind = VERDICT_KINDS[verdict]
+        if kind is AS_IT_WAS and warnings:
+            kind = WARNING
         _keep_worst(worst, site, Day(timezone.localdate(made_at), kind, pk))
     slots = Slot.objects.filter(schedule__site__in=sites, at__gte=since, state__in=list(SLOT_KINDS))
     for site, at, state in slots.values_list("schedule__site", "at", "state"):
@@ -85,14 +91,6 @@ def describe_days(days: Sequence[DayKind]) -> str:
     """Return in words how many days are of each kind."""
     counts = [(kind, sum(day is kind for day in days)) for kind in KINDS]
     return ", ".join(f"{n} {kind.word}" for kind, n in counts if n)
-
-
-def _kind(*, is_changed: bool, n_pages: int, n_reachable: int, has_warnings: bool) -> DayKind:
-    if is_changed:
-        return CHANGED
-    if n_pages and n_reachable * 2 <= n_pages:
-        return UNREACHABLE
-    return WARNING if has_warnings else AS_IT_WAS
 
 
 def _keep_worst(worst: dict[tuple[int, date], Day], site: int, day: Day) -> None:

@@ -6,8 +6,8 @@ counts; meanwhile no worker waits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,14 +15,27 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from clustering.dom.addresses import address_keys
 from clustering.models import Snapshot
 from clustering.services.looks.assets import start_fetching_assets
-from monitoring.algorithms.site_change import CHANGED, UNREACHABLE, PageTest, Thresholds
+from clustering.services.pages.stored_pages import given_url_by_url
+from monitoring.algorithms.site_change import (
+    BROKEN,
+    CHANGED,
+    PARTLY_REDESIGNED,
+    UNDECIDED,
+    UNREACHABLE,
+    ClusterVerdict,
+    PageTest,
+    Thresholds,
+    site_state,
+)
 from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages
 from monitoring.services.checks.changes import save_check
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.checks.host_leases import postpones
+from monitoring.services.checks.looking_again import failed_when_undecided, plan_again
 from monitoring.services.checks.plausibility import suspicions_of_check
 from monitoring.services.checks.testing import TestedCluster, test_cluster, triage_of
 from monitoring.services.checks.thresholds import thresholds_of
@@ -35,6 +48,7 @@ from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.texts import storable
 
+MAX_PAGES_AWAY = 6  # of a check, that are kept to show what stood in their place
 MAX_PAGES_WITH_ASSETS = 40  # of a site change, whose old and new look is shown
 # Before what is in doubt is fetched again.
 RETRY_WAITS = (
@@ -98,9 +112,11 @@ def run_checks(run: JobRun) -> dict[str, Any]:
     doubtful = _doubtful(check_run, tested)
     if doubtful:
         return _postpone(check_run, doubtful)
+    given_urls = given_url_by_url(site, (test.url for cluster in tested for test in cluster.tests))
     for cluster in tested:
         for test in cluster.tests:
-            run.report(page_json(cluster.watched.name, test))
+            given_url = given_urls[test.url]
+            run.report(page_json(cluster.watched.name, test, given_url=given_url))
     line = site_json(site, tested)
     _save(check_run, tested, fresh, line)
     run.report(line)
@@ -154,10 +170,10 @@ def _read_fresh_pages(check_run: CheckRun) -> dict[str, FreshPage]:
 
 
 def _test_clusters(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
-    """Return the tests of all clusters; before a change counts, the site's error pages are learnt."""
+    """Return the tests of all clusters; before a doubt counts, the site's error pages are learnt."""
     tested = _test_once(check_run, fresh)
-    broken = [cluster for cluster in tested if cluster.verdict.is_broken]
-    urls = [test.url for cluster in broken for test in cluster.tests]
+    in_doubt = [cluster for cluster in tested if cluster.verdict.state in {*BROKEN, UNDECIDED}]
+    urls = [test.url for cluster in in_doubt for test in cluster.tests]
     if check_run.source or not urls or error_pages.was_probed(check_run.site):
         return tested
     with check_run.run.kept_alive():
@@ -171,11 +187,18 @@ def _test_once(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[Test
     silences = {} if check_run.source else fetched_pages.silences(check_run.check)
     with run.kept_alive():
         triage = triage_of(watched, fresh, error_pages.error_signatures(check_run.site), silences)
+    failed_before = {} if check_run.source else failed_when_undecided(check_run.site)
     tested = []
     for cluster in watched:
         run.renew(message=cluster.name)
         with run.kept_alive():
-            result = test_cluster(cluster, fresh, triage, check_run.thresholds)
+            result = test_cluster(
+                cluster,
+                fresh,
+                triage,
+                check_run.thresholds,
+                failed_before.get(cluster.name, frozenset()),
+            )
             if not result.verdict.is_broken:
                 suspicions = suspicions_of_check(cluster, fresh, result.tests, timezone.now())
                 result = TestedCluster(cluster, result.tests, result.verdict, suspicions)
@@ -198,7 +221,8 @@ def _doubtful(check_run: CheckRun, tested: Sequence[TestedCluster]) -> set[str]:
     ]
     doubtful: set[str] = set()
     if n_rounds == 1:
-        doubtful = {test.url for cluster in newly_broken for test in cluster.tests}
+        undecided = [cluster for cluster in tested if cluster.verdict.state == UNDECIDED]
+        doubtful = {test.url for cluster in [*newly_broken, *undecided] for test in cluster.tests}
     if newly_broken and not doubtful:
         return set()  # found twice: it counts
     for cluster in tested:
@@ -233,7 +257,9 @@ def _save(
     """Save the check, with snapshots of the pages that are not as they were."""
     run, site = check_run.run, check_run.site
     tests = [test for cluster in tested for test in cluster.tests]
-    changed = {test.url for test in tests if test.outcome == CHANGED}
+    to_keep = {test.url for test in tests if test.outcome == CHANGED}
+    away = [test.url for test in tests if test.outcome == UNREACHABLE and test.url in fresh]
+    to_keep.update(away[:MAX_PAGES_AWAY])
     page_by_url = {}
     rule_by_broken_page = {}
     for cluster in tested:
@@ -243,7 +269,7 @@ def _save(
                 rule_by_broken_page[watched.page.pk] = cluster.watched.rule
     with run.kept_alive():
         bodies = fetched_pages.store_bodies(
-            (page_by_url[url], fresh[url]) for url in sorted(changed & fresh.keys())
+            (page_by_url[url], fresh[url]) for url in sorted(to_keep & fresh.keys())
         )
     with transaction.atomic():
         run.renew(message="storing")
@@ -259,8 +285,16 @@ def _save(
             snapshots=snapshots,
             statuses={url: page.status for url, page in fresh.items()},
             tries=fetched_pages.tries_by_url(check_run.check),
+            again_at=_plan_again(check_run, line),
         )
         run.finish(dict(line))
+
+
+def _plan_again(check_run: CheckRun, line: Mapping[str, Any]) -> datetime | None:
+    """Return when a site that is left undecided is looked at again; None where it is not."""
+    if check_run.source or line["state"] != UNDECIDED:
+        return None
+    return plan_again(site=check_run.site, now=timezone.now())
 
 
 def _request_assets(snapshots: Mapping[int, Snapshot], rules: Mapping[int, Rule]) -> None:
@@ -274,11 +308,11 @@ def _request_assets(snapshots: Mapping[int, Snapshot], rules: Mapping[int, Rule]
     start_fetching_assets(snapshots=[*(snapshots[pk] for pk in pages), *old])
 
 
-def page_json(cluster: str, test: PageTest) -> dict[str, Any]:
+def page_json(cluster: str, test: PageTest, *, given_url: str) -> dict[str, Any]:
     """Return the line that is reported of a bellwether."""
     line: dict[str, Any] = {
         "cluster": cluster,
-        "url": test.url,
+        **address_keys(given_url),
         "outcome": test.outcome,
         "shingle_test": test.shingle_test,
         "field_test": test.field_test,
@@ -295,10 +329,13 @@ def site_json(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
     line: dict[str, Any] = {
         "site": site.name,
         "site_changed": bool(broken),
+        "state": site_state(verdicts),
         "broken": broken,
         "reason": "; ".join(verdict.reason for verdict in verdicts),
         "paper_verdict": any(verdict.is_changed_for_the_paper for verdict in verdicts),
     }
+    if line["state"] == PARTLY_REDESIGNED:
+        line["layouts"] = layouts_of(verdicts)
     warnings = [warning for verdict in verdicts for warning in verdict.warnings]
     suspicious = []
     for cluster in tested:
@@ -313,3 +350,12 @@ def site_json(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
     if suspicious:
         line["suspicious"] = suspicious
     return line
+
+
+def layouts_of(verdicts: Iterable[ClusterVerdict]) -> list[str]:
+    """Return the names of the layouts that were redesigned: a cluster's own name where all its pages were."""
+    names: list[str] = []
+    for verdict in verdicts:
+        if verdict.is_broken:
+            names += verdict.layouts or (verdict.cluster,)
+    return list(dict.fromkeys(names))

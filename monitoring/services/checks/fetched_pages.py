@@ -53,18 +53,20 @@ def fetch_pages(
 
 
 def fresh_pages(*, check: Check | None = None, job: Job | None = None) -> dict[str, FreshPage]:
-    """Return the pages that answered, by address."""
+    """Return the pages that answered and can still be read, by address."""
     rows = FetchedPage.objects.filter(**_owner(check, job)).exclude(body="").select_related("page")
-    return {
-        row.page.url: FreshPage(
-            row.page.url,
-            read_body(row.body),
-            row.content_type,
-            status=row.status or 0,
-            final_url=row.final_url,
-        )
-        for row in rows
-    }
+    pages = {}
+    for row in rows:
+        body = read_body(row.body)
+        if body is not None:
+            pages[row.page.url] = FreshPage(
+                row.page.url,
+                body,
+                row.content_type,
+                status=row.status or 0,
+                final_url=row.final_url,
+            )
+    return pages
 
 
 def silences(check: Check) -> dict[str, str]:

@@ -38,6 +38,7 @@ class FreshPage(RawPage):
 
     status: int = HTTPStatus.OK
     final_url: str = ""  # where redirects led, if anywhere
+    given_url: str = ""  # as a source has it; blank where the page was fetched
 
     @property
     def is_error(self) -> bool:
@@ -77,7 +78,9 @@ def pages_of_source(
             if len(pages) >= MAX_PAGES_OF_SOURCE:
                 continue
             newest[url] = fetched_at
-            pages[url] = FreshPage(url, item.body, item.content_type, status=item.status)
+            pages[url] = FreshPage(
+                url, item.body, item.content_type, status=item.status, given_url=item.url
+            )
     return pages
 
 

@@ -14,17 +14,18 @@ from rules.bundle.extraction import extract
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 
-def read_body(name: str) -> bytes:
-    """Return a stored body; nothing where it is gone."""
+def read_body(name: str) -> bytes | None:
+    """Return a stored body, None where it is gone or damaged. Raises StoreAway."""
     try:
         return page_store().read(name)
     except (BodyMissing, BodyDamaged):
-        return b""
+        return None
 
 
-def read_stored(url: str, snapshot: Snapshot) -> RawPage:
-    """Return a page as it was; without bytes where they are gone."""
-    return RawPage(url, read_body(snapshot.body), snapshot.content_type)
+def read_stored(url: str, snapshot: Snapshot) -> RawPage | None:
+    """Return a page as it was, None where its bytes are gone or damaged. Raises StoreAway."""
+    body = read_body(snapshot.body)
+    return None if body is None else RawPage(url, body, snapshot.content_type)
 
 
 def read_tree(page: RawPage) -> tuple[HtmlElement | None, str]:

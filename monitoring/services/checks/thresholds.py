@@ -16,11 +16,15 @@ from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 
 MAX_CHECKS_JUDGED = 200
+SETS = ("vanished", "displaced", "had", "lost")  # signs of a page
 EXPLANATIONS = {
-    "pages": "Share of the bellwethers that answer above which a test fails; the paper's majority is 0.5.",
-    "quorum": "Share of them whose lost values confirm a failed shingle test.",
+    "pages": "Share of the pages with a field that must lose it before the field counts as lost. The paper's "
+    "majority is 0.5.",
+    "quorum": "Share of the pages that must lose most of their fields before a part of a cluster counts as "
+    "redesigned.",
     "coverage_drop": "Drop of the pages with all mandatory values that confirms it as well.",
-    "reachable": "Share of the bellwethers that must answer; with fewer, a check asks again later.",
+    "reachable": "Share of the bellwethers that must still show what they showed. With fewer a cluster is "
+    "never broken, and a check asks again later.",
     "rules": "Share of the site's rules: when no more break, the paper saw false alarms. It is shown beside "
     "the verdict and changes nothing.",
     "crawl_drop": "Drop of the share of crawled pages that give a record, or of records with an attribute.",
@@ -74,24 +78,27 @@ def judge_history(site: Site, thresholds: Thresholds, *, n: int = MAX_CHECKS_JUD
     checks = (
         Check.objects.done().filter(site=site).prefetch_related("pages__cluster", "pages__page")
     )
-    return judge_again([_past_check(check) for check in checks.order_by("-id")[:n]], thresholds)
+    return judge_again([past_check_of(check) for check in checks.order_by("-id")[:n]], thresholds)
 
 
-def _past_check(check: Check) -> PastCheck:
+def past_check_of(check: Check) -> PastCheck:
+    """Return a check as it is judged again."""
     tests: dict[str, list[PageTest]] = {}
     for page in check.pages.all():
-        tests.setdefault(page.cluster.name, []).append(_page_test(page))
+        tests.setdefault(page.cluster.name, []).append(page_test_of(page))
     coverage: dict[str, tuple[float, float]] = {
         verdict["cluster"]: tuple(verdict["coverage"])
         for verdict in check.clusters
         if verdict.get("coverage")
     }
-    return PastCheck(check.pk, tests, coverage, frozenset(check.broken))
+    layouts = {verdict["cluster"]: verdict.get("layouts", ()) for verdict in check.clusters}
+    return PastCheck(check.pk, tests, coverage, frozenset(check.broken), layouts)
 
 
-def _page_test(page: CheckedPage) -> PageTest:
+def page_test_of(page: CheckedPage) -> PageTest:
+    """Return the tests of a page as a check stored them."""
     outcome: Any = page.outcome
-    signs = {sign: frozenset(page.signs.get(sign, ())) for sign in ("vanished", "displaced", "had")}
+    signs = {sign: frozenset(page.signs.get(sign, ())) for sign in SETS}
     return PageTest(
         url=page.page.url,
         outcome=outcome,
@@ -102,5 +109,8 @@ def _page_test(page: CheckedPage) -> PageTest:
         vanished=signs["vanished"],
         displaced=signs["displaced"],
         had=signs["had"],
+        lost=signs["lost"],
+        form_likeness=page.signs.get("form_likeness", 1.0),
+        has_other_values=page.signs.get("has_other_values", False),
         why=page.why,
     )

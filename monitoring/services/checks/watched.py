@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
-from clustering.models import ClusterFigures, Page, PageMembership
+from clustering.models import ClusterFigures, Page, PageMembership, Snapshot
+from monitoring.algorithms.known_values import ADDRESSES
 from monitoring.services.checks.tested_pages import read_stored
 from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.records import RunnableRule
@@ -16,7 +17,6 @@ from rules.services.learning.schemas import runnable
 from vertex.core.models import Site
 
 MAX_COVERAGE_PAGES = 60  # of each cluster in an archive, besides bellwethers
-MAX_SHARE_OF_PAGES = 0.34  # that show a golden value which tells a page from the others
 
 
 class WatchedPage(NamedTuple):
@@ -35,6 +35,7 @@ class WatchedCluster(NamedTuple):
     signature: str
     pages: Sequence[WatchedPage]
     other_urls: Sequence[str]  # of further pages
+    layout_by_url: Mapping[str, str]  # where the cluster has several
 
     @property
     def name(self) -> str:
@@ -58,22 +59,34 @@ def watched_clusters(site: Site) -> list[WatchedCluster]:
                 signature=signatures.get(rule.cluster_id, ""),
                 pages=pages,
                 other_urls=_other_urls(rule, pages),
+                layout_by_url=_layouts(rule),
             )
         )
     return watched
 
 
 def _watched_pages(rule: Rule) -> list[WatchedPage]:
-    """Return the bellwethers with a golden record, by rank; all golden records where none is a bellwether."""
+    """Return the bellwethers with a golden record, by rank; all golden records where none is a bellwether.
+
+    One whose bytes are gone is left out: nothing can be compared with it.
+    """
     golden = list(GoldenRecord.objects.filter(rule=rule).select_related("page", "snapshot"))
     rank_by_page = dict(
         Bellwether.objects.filter(cluster=rule.cluster_id).values_list("page", "rank")
     )
     ranked = [row for row in golden if row.page_id in rank_by_page] or golden
     ranked.sort(key=lambda row: (rank_by_page.get(row.page_id, 0), row.pk))
-    return [
-        WatchedPage(row.page, row.lines, read_stored(row.page.url, row.snapshot)) for row in ranked
-    ]
+    watched = []
+    for row in ranked:
+        stored = read_stored(row.page.url, row.snapshot)
+        if stored is not None:
+            watched.append(WatchedPage(row.page, row.lines, stored))
+    return watched
+
+
+def _layouts(rule: Rule) -> dict[str, str]:
+    members = PageMembership.objects.of_cluster(rule.cluster_id).filter(layout__isnull=False)
+    return dict(members.values_list("page__url", "layout__name"))
 
 
 def _other_urls(rule: Rule, pages: Iterable[WatchedPage]) -> list[str]:
@@ -83,20 +96,26 @@ def _other_urls(rule: Rule, pages: Iterable[WatchedPage]) -> list[str]:
     return list(urls[:MAX_COVERAGE_PAGES])
 
 
-def known_texts(pages: Sequence[WatchedPage], constant: Collection[str]) -> dict[str, list[str]]:
-    """Return the golden constant values of each page, those that tell it from others if it has any."""
-    texts_by_url = {}
-    for watched in pages:
-        texts: list[str] = []
-        for line in watched.golden:
-            for name in constant:
-                value = line.values.get(name)
-                if value is not None:
-                    texts += [value] if isinstance(value, str) else value
-        texts_by_url[watched.page.url] = texts
-    n_pages = Counter(text for texts in texts_by_url.values() for text in set(texts))
-    limit = max(1.0, MAX_SHARE_OF_PAGES * len(pages))
+def constant_values(golden: Iterable[Line], attributes: Iterable[AttributeType]) -> list[str]:
+    """Return the values of a page that do not change with time, but those that are addresses."""
+    values: list[str] = []
+    names = {
+        attribute.name
+        for attribute in attributes
+        if attribute.is_constant and attribute.type not in ADDRESSES
+    }
+    for line in golden:
+        for name in names & line.values.keys():
+            value = line.values[name]
+            values += [value] if isinstance(value, str) else value
+    return values
+
+
+def stored_pages(rule: Rule, urls: Collection[str]) -> dict[str, Snapshot]:
+    """Return what is stored of some pages of a rule's site, by address."""
+    pages = Page.objects.filter(site=rule.cluster.site, url__in=urls, latest_snapshot__isnull=False)
     return {
-        url: [text for text in texts if n_pages[text] <= limit] or texts
-        for url, texts in texts_by_url.items()
+        page.url: page.latest_snapshot
+        for page in pages.select_related("latest_snapshot")
+        if page.latest_snapshot is not None
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
+from urllib.parse import unquote_plus
 
 import apprise
 from apprise.plugins import N_MGR
@@ -23,6 +25,10 @@ from vertex.core.services.people import audit
 SALT: Final = "monitoring.channel"
 MAX_CHANNELS: Final = 50  # of a site, or of all sites
 MAX_TARGET_CHARS: Final = 2048
+# What an address is followed by may say whom to ask and how; a service may name another machine in it.
+HARMLESS_PARAMETERS: Final = frozenset({"format", "overflow", "rto", "cto", "emojis", "tz"})
+# What the library takes for the end of an address and the beginning of the next one.
+SEPARATORS: Final = re.compile(r"[\s,;\x00-\x1f\x7f]")
 # What is not worth waking anybody up unless that is asked for.
 DEFAULT_KINDS: Final = [kind.value for kind in Alert.Kind if kind != Alert.Kind.WARNING]
 
@@ -102,8 +108,11 @@ def is_allowed(target: str) -> bool:
     """Return whether an address belongs to a service that the administrator allows.
 
     A service whose address names a host of its own must be allowed together with that host:
-    otherwise whoever adds a channel could reach any machine.
+    otherwise whoever adds a channel could reach any machine. For the same reason an address holds no
+    second one, and no parameters but those that name no host.
     """
+    if SEPARATORS.search(target) or not _has_harmless_parameters(target):
+        return False
     scheme, _, after_scheme = target.partition("://")
     hosts = []
     for service in allowed_services():
@@ -115,6 +124,30 @@ def is_allowed(target: str) -> bool:
     if not _names_host(scheme):
         return True
     return _host_of(after_scheme) in {host.casefold() for host in hosts if host}
+
+
+def service_at(target: str) -> apprise.NotifyBase | None:
+    """Return what sends to this one address, None where it is not allowed or not understood.
+
+    What the library will contact is what was allowed, not only what the address looks like.
+    """
+    if not is_allowed(target):
+        return None
+    service = apprise.Apprise.instantiate(target)
+    if not isinstance(service, apprise.NotifyBase):
+        return None
+    scheme, _, after_scheme = target.partition("://")
+    if _names_host(scheme):
+        port = f":{service.port}" if service.port else ""
+        if f"{service.host}{port}".casefold() != _host_of(after_scheme):
+            return None
+    return service
+
+
+def _has_harmless_parameters(target: str) -> bool:
+    query = target.partition("?")[2]
+    names = [pair.partition("=")[0] for pair in re.split("[&;]", query) if pair]
+    return all(unquote_plus(name).casefold() in HARMLESS_PARAMETERS for name in names)
 
 
 def _names_host(scheme: str) -> bool:
@@ -157,11 +190,12 @@ def _checked_service(target: str) -> str:
         services = ", ".join(allowed_services()) or "none"
         raise ValidationError(
             {
-                "target": "This service is not allowed. "
-                f"Allowed are: {services} (VERTEX_APPRISE_SERVICES)."
+                "target": "This service is not allowed, or not with these parameters. "
+                f"Allowed are: {services} (VERTEX_APPRISE_SERVICES), one address a channel, without "
+                "blanks and commas."
             }
         )
-    if apprise.Apprise.instantiate(target) is None:
+    if service_at(target) is None:
         raise ValidationError({"target": "The service does not understand this address."})
     return target
 

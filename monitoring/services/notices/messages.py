@@ -14,7 +14,7 @@ from django.core.mail import EmailMessage
 from clustering.fetching.client import Fetcher
 from clustering.services.outbox import Arrival, DeliveryFailure, post_signed
 from monitoring.models import Channel, Notice
-from monitoring.services.notices.channels import is_allowed, key_of
+from monitoring.services.notices.channels import is_allowed, key_of, service_at
 
 SITES_IN_SUBJECT = 3
 
@@ -70,9 +70,10 @@ def _send_to_service(
 ) -> Arrival | DeliveryFailure:
     if not is_allowed(channel.target):
         return DeliveryFailure("The service is not allowed any more.", is_hopeless=True)
-    service = apprise.Apprise()
-    service.add(channel.target)
-    if service.notify(title=message.subject, body=message.text):
+    service = service_at(channel.target)
+    if service is None:
+        return DeliveryFailure("The service does not understand this address.", is_hopeless=True)
+    if apprise.Apprise(service).notify(title=message.subject, body=message.text):
         return Arrival()
     return DeliveryFailure("The service did not take the message.")
 

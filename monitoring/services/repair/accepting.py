@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from clustering.services.pages.stored_pages import given_url_by_url
 from monitoring.models import Proposal, SavedPlan
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
@@ -81,7 +82,8 @@ def publish_proposal(run: JobRun) -> dict[str, Any]:
 
     pages = {url: fresh[url] for url in plan.urls}
     (applied,) = apply_proposals(run, run.site, [proposal], pages)
-    run.report(proposal_json(proposal, applied))
+    given_urls = given_url_by_url(run.site, plan.urls)
+    run.report(proposal_json(proposal, applied, given_urls=given_urls))
     return {proposal.decision: 1, "accepted": int(applied.is_served)}
 
 

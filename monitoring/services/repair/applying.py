@@ -83,14 +83,22 @@ def apply_proposals(
     return results
 
 
-def proposal_json(proposal: Proposal, applied: AppliedProposal | None = None) -> dict[str, Any]:
-    """Return the line that is reported of a proposal, and of what came of it where it was applied."""
+def proposal_json(
+    proposal: Proposal,
+    applied: AppliedProposal | None = None,
+    *,
+    given_urls: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the line that is reported of a proposal, and of what came of it where it was applied.
+
+    `given_urls` holds how addresses were handed in.
+    """
     line: dict[str, Any] = {
         "cluster": proposal.name,
         "decision": str(proposal.decision),
         "from_cluster": proposal.from_cluster.name if proposal.from_cluster else None,
         "url_share": proposal.url_share,
-        "urls": proposal.plan.urls,
+        "urls": [given_urls.get(url, url) for url in proposal.plan.urls],
         "attributes": proposal.attributes,
         "reason": proposal.why,
     }
@@ -110,12 +118,13 @@ def _store_pages(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> Non
         prepared = prepare_visits(
             [
                 Visit(
-                    url=page.url,
+                    url=page.given_url or page.url,
                     body=page.body,
                     fetched_at=fetched_at,
                     status=page.status,
                     content_type=page.content_type,
                     final_url=page.final_url,
+                    is_given=bool(page.given_url),
                 )
                 for page in pages[start : start + PAGES_PER_TRANSACTION]
             ]

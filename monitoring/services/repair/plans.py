@@ -153,7 +153,11 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
     """Return some pages as they were, with what the rule extracts; those with golden records first."""
     golden = GoldenRecord.objects.filter(rule=rule, page__url__in=urls)
     golden = golden.select_related("page", "snapshot").order_by("pk")[:MAX_COMPARED_PAGES]
-    pages = [OldPage(read_stored(row.page.url, row.snapshot), row.lines) for row in golden]
+    pages = []
+    for row in golden:
+        stored = read_stored(row.page.url, row.snapshot)
+        if stored is not None:
+            pages.append(OldPage(stored, row.lines))
 
     golden_urls = {page.url for page in pages}
     members = PageMembership.objects.of_cluster(rule.cluster_id)
@@ -170,7 +174,8 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
         if page.url in golden_urls or page.url not in urls:
             continue
         raw = read_stored(page.url, snapshot)
-        pages.append(OldPage(raw, extract_lines(ready, raw, nodes=True)))
+        if raw is not None:
+            pages.append(OldPage(raw, extract_lines(ready, raw, nodes=True)))
     return pages
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from monitoring.algorithms.repair import (
     propose_annotations,
 )
 from monitoring.algorithms.rule_reuse import FieldVerdict, Versions, field_test_of_rule
-from monitoring.algorithms.value_places import ValueIndex
+from monitoring.algorithms.value_places import ValueFrame, ValueIndex
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import extract_lines, read_text, read_tree
 from rules.algorithms.learning.learner import learn_cluster
@@ -40,7 +40,12 @@ MAX_ANNOTATED_PAGES: Final = 8
 MAX_ADDED_PAGES: Final = 3  # in each round, where the rule fails
 MAX_UNANNOTATED_PAGES: Final = 18
 MAX_ROUNDS: Final = 3
-MIN_PRECISION: Final = 0.97  # of an optional attribute; below it the attribute is not proposed
+MIN_PRECISION: Final = 0.97  # of an attribute; below it the attribute is not proposed
+MIN_RECALL: Final = 0.5  # of an attribute; below it too little was found to propose it
+MIN_SHARE_OF_ATTRIBUTES: Final = 0.5  # that the old rule gave; with fewer somebody must look
+MIN_PAGES_TO_JUDGE: Final = (
+    3  # whose value is known, so that an attribute that may change is judged
+)
 
 MAX_LISTS_TO_MATCH: Final = 5  # of a page
 MAX_LIST_PAGES: Final = 8  # from which a list's rule is learnt
@@ -97,8 +102,8 @@ def relearn(
     """Return the rule of a changed cluster; None where nothing to learn from is found again.
 
     `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now. A rule
-    that fails on pages whose values were found is learnt again with some of them; an optional
-    attribute that stays unreliable is dropped.
+    that fails on pages whose values were found is learnt again with some of them; an attribute that
+    stays unreliable is dropped, and the others are proposed without it.
     """
     if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
@@ -108,21 +113,34 @@ def relearn(
         return None
 
     task = _LearningTask(rule, old, fresh, sorted(urls), proposed)
-    dropped: set[str] = set()
-    relearnt = _learn(task, annotated, dropped)
+    relearnt = _learn(task, annotated)
     for _ in range(MAX_ROUNDS - 1):
         unreliable = _unreliable_attributes(relearnt, rule.attributes)
         if relearnt.verdict.has_passed and not unreliable and not relearnt.spurious:
             break
         failing = _failing_pages(relearnt)
-        if failing:
-            annotated = [*annotated, *failing[:MAX_ADDED_PAGES]]
-        elif unreliable:
-            dropped |= unreliable
-        else:
+        if not failing:
             break
-        relearnt = _learn(task, annotated, dropped)
-    return relearnt
+        annotated = [*annotated, *failing[:MAX_ADDED_PAGES]]
+        relearnt = _learn(task, annotated)
+    unreliable = _unreliable_attributes(relearnt, rule.attributes)
+    if unreliable:
+        relearnt = _learn(task, annotated, unreliable)
+    return _judged_by_field(relearnt, rule.attributes, old)
+
+
+def _judged_by_field(
+    relearnt: RelearntRule, attributes: Sequence[AttributeType], old: Iterable[OldPage]
+) -> RelearntRule | None:
+    """Return a rule that passes where each of its attributes does, and most are left; None for none."""
+    if not relearnt.measures:
+        return None
+    had = {name for page in old for line in page.golden for name in line.values}
+    has_most = len(relearnt.measures) >= MIN_SHARE_OF_ATTRIBUTES * len(had)
+    is_reliable = not _unreliable_attributes(relearnt, attributes)
+    verdict = relearnt.verdict
+    has_passed = verdict.n_passed > 0 and is_reliable and has_most
+    return replace(relearnt, verdict=replace(verdict, has_passed=has_passed))
 
 
 def _known_pages(old: Iterable[OldPage], fresh: Mapping[str, FreshPage]) -> list[KnownPage]:
@@ -134,24 +152,28 @@ def _known_pages(old: Iterable[OldPage], fresh: Mapping[str, FreshPage]) -> list
         if tree is None:
             continue
         golden = page.golden[0].values
-        labels, tags = _old_anchors(page)
-        known.append(KnownPage(page.url, ValueIndex(tree), golden, labels, tags))
+        anchors = _old_anchors(page)
+        known.append(KnownPage(page.url, ValueIndex(tree), golden, *anchors))
     return known
 
 
-def _old_anchors(page: OldPage) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the labels and tags of the nodes on which the golden values stood."""
+def _old_anchors(page: OldPage) -> tuple[dict[str, str], dict[str, str], dict[str, ValueFrame]]:
+    """Return the labels and tags of the nodes on which golden values stood, and the words around these."""
     tree, _ = read_tree(page.page)
     if tree is None:
-        return {}, {}
+        return {}, {}, {}
     index = ValueIndex(tree)
-    labels, tags = {}, {}
+    labels, tags, frames = {}, {}, {}
     for name, nodes in page.golden[0].nodes.items():
         xpath = nodes if isinstance(nodes, str) else next(iter(nodes), "")
         place = index.place_at(xpath, "") if xpath else None
         if place is not None:
             labels[name], tags[name] = place.label, place.tag
-    return labels, tags
+        value = page.golden[0].values.get(name)
+        frame = index.frame_at(xpath, value) if xpath and isinstance(value, str) else None
+        if frame is not None:
+            frames[name] = frame
+    return labels, tags, frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +188,9 @@ class _LearningTask:
 
 
 def _learn(
-    task: _LearningTask, annotated: Sequence[ProposedPage], dropped: set[str]
+    task: _LearningTask,
+    annotated: Sequence[ProposedPage],
+    dropped: Collection[str] = frozenset(),
 ) -> RelearntRule:
     """Learn a rule without the dropped attributes, and test it on all known pages."""
     rule, fresh = task.rule, task.fresh
@@ -189,7 +213,7 @@ def _learn(
         other_urls,
         trial.verdict,
         {
-            attribute.name: measure(attribute, pairs_of_pages(attribute, trial.versions))
+            attribute.name: measure(attribute, _pairs(attribute, trial.versions, task.proposed))
             for attribute in trial.attributes
         },
         _spurious(trial.versions, task.proposed),
@@ -213,12 +237,7 @@ class _TrialRun:
         self.stylesheet = stylesheet_of(definition, title=rule.cluster.title)
         runnable = RunnableRule(rule.cluster.name, 0, self.stylesheet, rule.attributes)
         self.versions = compare_versions(runnable, old, fresh)
-        tested = [
-            attribute
-            for attribute in rule.attributes
-            if attribute.name in with_rule or attribute.is_mandatory
-        ]
-        self.verdict = field_test_of_rule(self.versions, tested)
+        self.verdict = field_test_of_rule(self.versions, self.attributes)
 
 
 def _trees(urls: Iterable[str], fresh: Mapping[str, FreshPage]) -> list[Any]:
@@ -227,7 +246,7 @@ def _trees(urls: Iterable[str], fresh: Mapping[str, FreshPage]) -> list[Any]:
 
 
 def _annotated_page(
-    page: ProposedPage, fresh: FreshPage, dropped: set[str]
+    page: ProposedPage, fresh: FreshPage, dropped: Collection[str]
 ) -> AnnotatedPage | None:
     tree, problem = read_tree(fresh)
     if tree is None:
@@ -235,7 +254,7 @@ def _annotated_page(
     values = {
         name: found_values for name, found_values in page.values.items() if name not in dropped
     }
-    absent = page.absent - dropped - set(values)
+    absent = page.absent.difference(dropped, values)
     return AnnotatedPage(page.url, tree, _marked_nodes(values), absent, problem)
 
 
@@ -278,16 +297,13 @@ def _failing_pages(relearnt: RelearntRule) -> list[ProposedPage]:
 
 
 def _unreliable_attributes(relearnt: RelearntRule, attributes: Iterable[AttributeType]) -> set[str]:
-    """Return the optional attributes whose rule is wrong too often to be proposed."""
-    failed = {
-        failure.attribute for failures in relearnt.verdict.failed.values() for failure in failures
-    }
+    """Return the attributes whose rule is wrong too often, or silent, to be proposed."""
     unreliable = set()
     for attribute in attributes:
         figures = relearnt.measures.get(attribute.name)
-        if figures is None or attribute.is_mandatory or not attribute.is_constant:
+        if figures is None:
             continue
-        if figures["precision"] < MIN_PRECISION or attribute.name in failed:
+        if figures["precision"] < MIN_PRECISION or figures["recall"] < MIN_RECALL:
             unreliable.add(attribute.name)
     return unreliable
 
@@ -302,6 +318,27 @@ def measure(attribute: AttributeType, pairs: Pairs) -> dict[str, Any]:
     precision = n_right / n_given if n_given else 0.0
     recall = n_right / n_known if n_known else 0.0
     return {"precision": round(precision, 4), "recall": round(recall, 4), "n_known": n_known}
+
+
+def _pairs(
+    attribute: AttributeType, versions: Sequence[Versions], proposed: Sequence[ProposedPage]
+) -> Pairs:
+    """Yield what a rule is measured by: golden values, or of an attribute that may change those found."""
+    if attribute.is_constant:
+        return pairs_of_pages(attribute, versions)
+    return pairs_of_proposals(attribute, versions, proposed)
+
+
+def pairs_of_proposals(
+    attribute: AttributeType, versions: Iterable[Versions], proposed: Iterable[ProposedPage]
+) -> Pairs:
+    """Yield the values of pages with one record each as they were found, and as the rule gives them."""
+    found_by_url = {page.url: page.values.get(attribute.name, ()) for page in proposed}
+    for version in versions:
+        texts = [value.place.text for value in found_by_url.get(version.url, ())]
+        if texts:
+            extracted = version.new[0].values if version.new else {}
+            yield texts if attribute.is_multi else texts[0], extracted.get(attribute.name)
 
 
 def pairs_of_pages(attribute: AttributeType, versions: Iterable[Versions]) -> Pairs:

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from clustering.models import Page, PageMembership
+from clustering.services.pages.stored_pages import given_url_by_url
 from monitoring.models import FetchedPage, Proposal
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
@@ -98,8 +99,11 @@ def repair_site(run: JobRun) -> dict[str, Any]:
     if not run.job.params["source"]:
         _save_fetched(run, site)
 
+    given_urls = given_url_by_url(site, fresh) | {
+        url: page.given_url for url, page in fresh.items() if page.given_url
+    }
     for proposal in proposals:
-        run.report(proposal_json(proposal, applied.get(proposal.pk)))
+        run.report(proposal_json(proposal, applied.get(proposal.pk), given_urls=given_urls))
     n_by_decision = Counter(str(proposal.decision) for proposal in proposals)
     n_accepted = sum(result.is_served for result in applied.values())
     return dict(sorted(n_by_decision.items())) | {"accepted": n_accepted}

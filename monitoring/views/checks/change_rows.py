@@ -81,6 +81,7 @@ def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int
 def new_snapshots(change: SiteChange) -> list[Snapshot]:
     """Return the pages of a change as they are now, as far as they were saved."""
     rows = CheckedPage.objects.filter(cluster=change.cluster_id, snapshot__isnull=False)
+    rows = rows.filter(outcome=CheckedPage.Outcome.CHANGED)
     rows = rows.filter(check_run__gte=change.found_by_id or 0).select_related(
         "snapshot__page__site"
     )

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from monitoring.models import Check, CheckedPage
 from monitoring.services.checks.checking import check_request
 from monitoring.services.checks.thresholds import EXPLANATIONS
+from monitoring.views.checks.evidence_rows import evidence_of
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
@@ -47,6 +48,7 @@ def check(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "site": shown.site,
         "check": shown,
         "clusters": _clusters(shown, list(pages.filter(outcome=outcome) if outcome else pages)),
+        "evidence": evidence_of(shown),
         "filters": FILTERS,
         "outcome": outcome,
         "thresholds": [

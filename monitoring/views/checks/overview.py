@@ -1,4 +1,4 @@
-"""The overview of monitoring: open alerts by cause, sites by health, and what came of it over time."""
+"""The overview of monitoring: open alerts by cause, sites by state, and what came of it over time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from monitoring.services.checks.check_calendar import KINDS
+from monitoring.services.checks.site_states import of_state
 from monitoring.views.checks import overview_rows
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
@@ -22,9 +23,7 @@ def monitoring(request: HttpRequest) -> HttpResponse:
     query = words(request)
     shown = choice_of(request, "show", overview_rows.FILTERS)
     visible = Site.objects.visible_to(user)
-    part = list_part(
-        request, overview_rows.with_health(visible.matching(query), shown), order=["name"]
-    )
+    part = list_part(request, of_state(visible.matching(query), shown), order=["name"])
     now = timezone.now()
     total = overview_rows.total_figures(visible, now)
     alerts = overview_rows.open_alerts(visible)

@@ -1,4 +1,4 @@
-"""Gather what the overview shows: sites by health with their calendars, alerts by cause, figures of all."""
+"""Gather what the overview shows: sites by state with their calendars, alerts by cause, figures of all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
+from django.db.models import Count, Min, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from annotation.models import Effort
 from clustering.models import Page
 from monitoring.models import Alert, Check, Coverage, Proposal, Schedule, SiteChange
 from monitoring.services.checks.check_calendar import Day, calendars_of, last_days
+from monitoring.services.checks.site_states import STATES, SiteFigures, figures_of
 from monitoring.services.notices.alerts import RELEASABLE
 from monitoring.views.checks.charts import CoverageChart, DayFigures, draw_coverage
 from rules.models import Extraction, Rule
@@ -50,31 +51,7 @@ CAUSES = {
 }
 
 
-class Health(NamedTuple):
-    """How a site is, by its open alerts."""
-
-    key: str
-    word: str
-    tone: str
-
-
-CHANGED = Health("changed", "Changed", "bad")
-UNREACHABLE = Health("unreachable", "Unreachable", "warning")
-OVERDUE = Health("overdue", "Overdue", "warning")
-DOUBTFUL = Health("doubtful", "Look at it", "warning")
-UNWATCHED = Health("unwatched", "Not watched", "unknown")
-HEALTHY = Health("healthy", "Healthy", "good")
-# The first that holds; each with the kinds of its open alerts.
-HEALTHS = (
-    (CHANGED, (Kind.SITE_CHANGED,)),
-    (UNREACHABLE, (Kind.UNREACHABLE,)),
-    (OVERDUE, (Kind.OVERDUE,)),
-    (DOUBTFUL, (Kind.HELD, Kind.IMPLAUSIBLE, Kind.DRIFT, Kind.COVERAGE, Kind.WARNING)),
-)
-FILTERS = {"": "All"} | {
-    health.key: health.word
-    for health in (CHANGED, UNREACHABLE, OVERDUE, DOUBTFUL, UNWATCHED, HEALTHY)
-}
+FILTERS = {"": "All"} | {state.key: state.word for state in STATES}
 
 
 class ShownAlert(NamedTuple):
@@ -112,48 +89,30 @@ class OverviewSiteRow(NamedTuple):
 
     site: Site
     schedule: Schedule | None
-    health: Health
+    figures: SiteFigures
     days: Sequence[Day]
-    last_check: datetime | None
     share: float | None  # of the pages that gave a record lately
     n_rules: int
     oldest_rule: datetime | None
-
-
-def with_health(sites: SiteQuerySet, shown: str) -> SiteQuerySet:
-    """Return the sites of one health."""
-    is_watched = Exists(Schedule.objects.running().filter(site=OuterRef("pk")))
-    if shown == UNWATCHED.key:
-        return sites.filter(~is_watched)
-    alerts = Alert.objects.open().filter(site=OuterRef("pk"))
-    if shown == HEALTHY.key:
-        return sites.filter(is_watched).exclude(Exists(alerts))
-    kinds = next((kinds for health, kinds in HEALTHS if health.key == shown), None)
-    return sites.filter(Exists(alerts.filter(kind__in=kinds))) if kinds else sites
 
 
 def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
     """Return the rows of some sites, in the same few queries for any number of them."""
     pks = [site.pk for site in sites]
     calendars = calendars_of(pks)
-    kinds_by_site: defaultdict[int, set[str]] = defaultdict(set)
-    for site_id, kind in Alert.objects.open().filter(site__in=pks).values_list("site", "kind"):
-        kinds_by_site[site_id].add(kind)
+    figures = figures_of(pks)
     schedules = {row.site_id: row for row in Schedule.objects.filter(site__in=pks)}
     shares = _recent_shares(pks)
     rules = _rule_figures(pks)
-    last_checks = _last_checks(pks)
     rows = []
     for site in sites:
-        schedule = schedules.get(site.pk)
         n_rules, oldest_rule = rules.get(site.pk, (0, None))
         rows.append(
             OverviewSiteRow(
                 site=site,
-                schedule=schedule,
-                health=_health(kinds_by_site[site.pk], schedule),
+                schedule=schedules.get(site.pk),
+                figures=figures[site.pk],
                 days=calendars[site.pk],
-                last_check=last_checks.get(site.pk),
                 share=shares.get(site.pk),
                 n_rules=n_rules,
                 oldest_rule=oldest_rule,
@@ -176,20 +135,6 @@ def _rule_figures(pks: Sequence[int]) -> dict[int, tuple[int, datetime | None]]:
     rows = published.order_by().values("cluster__site")
     rows = rows.annotate(n=Count("pk"), oldest=Min("published_at"))
     return {row["cluster__site"]: (row["n"], row["oldest"]) for row in rows}
-
-
-def _last_checks(pks: Sequence[int]) -> dict[int, datetime]:
-    """Return when each site was last checked: by the index on site and number, not over all checks."""
-    newest = Check.objects.done().filter(site=OuterRef("pk")).order_by("-pk").values("made_at")[:1]
-    rows = Site.objects.filter(pk__in=pks).annotate(last=newest).values_list("pk", "last")
-    return {pk: at for pk, at in rows if at is not None}
-
-
-def _health(kinds: set[str], schedule: Schedule | None) -> Health:
-    for health, own in HEALTHS:
-        if kinds.intersection(own):
-            return health
-    return HEALTHY if schedule is not None and schedule.is_active else UNWATCHED
 
 
 def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[AlertGroup]:

@@ -101,10 +101,14 @@ def _cluster_cell(check: int, verdict: Mapping[str, Any] | None) -> CheckCell:
     n, of = verdict.get("n_reachable", 0), verdict.get("n_pages", 0)
     shingle, field = verdict.get("shingle_share", 0), verdict.get("field_share", 0)
     shares = f"{shingle:.0%} fail the shingle test, {field:.0%} the field test"
+    state = verdict["state"]
     if verdict.get("is_broken"):
-        return CheckCell(check, "bad", "C", f"changed: of {n} bellwethers {shares}")
-    if of and n * 2 <= of:
-        return CheckCell(check, "warning", "U", f"{n} of {of} bellwethers answer")
+        label = Check.Verdict(state).label.lower()
+        return CheckCell(check, "bad", "C", f"{label}: of {n} bellwethers {shares}")
+    if state == Check.Verdict.UNREACHABLE:
+        return CheckCell(check, "warning", "U", f"{n} of {of} bellwethers are there")
+    if state == Check.Verdict.UNDECIDED:
+        return CheckCell(check, "warning", "?", "undecided until it is seen again")
     if verdict.get("warnings") or verdict.get("is_changed_for_the_paper"):
         return CheckCell(check, "warning", "W", f"warning: of {n} bellwethers {shares}")
     return CheckCell(check, "good", "✓", f"as it was on {n} of {of} bellwethers")

@@ -10,8 +10,9 @@ from django.views.decorators.http import require_GET
 
 from monitoring.models import Alert, Check, SiteChange
 from monitoring.services.checks.check_calendar import KINDS, calendars_of
+from monitoring.services.checks.site_states import figures_of
 from monitoring.views.checks import overview_rows, site_rows
-from rules.models import Rule
+from rules.models import Record, Rule
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
@@ -30,6 +31,8 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
     changes = SiteChange.objects.filter(site=site).select_related("cluster")
     context = {
         "site": site,
+        "figures": figures_of([site.pk])[site.pk],
+        "n_stale": Record.objects.there().filter(site=site, stale_since__isnull=False).count(),
         "schedule": getattr(site, "schedule", None),
         "n_rules": Rule.objects.published().of_site(site).count(),
         "open_changes": changes.open(),

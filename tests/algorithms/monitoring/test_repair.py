@@ -6,7 +6,7 @@ from lxml.html import document_fromstring
 
 from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.repair import KnownPage, choose_pages, propose_annotations
-from monitoring.algorithms.value_places import ValueIndex
+from monitoring.algorithms.value_places import ValueFrame, ValueIndex
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 CODE = AttributeType("code", is_constant=True)
@@ -125,3 +125,71 @@ def test_a_page_on_which_nothing_is_found_is_not_chosen() -> None:
     lost = KnownPage("x", redesigned(3, views=5), {"name": "Axe"})
 
     assert [] == choose_pages(propose_annotations([lost], [NAME]), 3)
+
+
+def layout(n: int, *, is_tabular: bool) -> KnownPage:
+    """Return a page of one of two layouts, with a menu of all codes."""
+    menu = "".join(f"<li>AS-{number}</li>" for number in range(20, 36))
+    rows = f"<p class=fact><b>Code</b> <i>AS-{n}</i></p>"
+    if is_tabular:
+        rows = f"<table><tr><th>Item</th><td>AS-{n}</td></tr></table>"
+    body = f"<html><body><ul>{menu}</ul><h1>Rope {n}</h1>{rows}</body></html>"
+    return KnownPage(f"u{n}", ValueIndex(document_fromstring(body)), {"code": f"AS-{n}"})
+
+
+class TestLayouts:
+    def test_a_layout_of_few_pages_has_a_shape_of_its_own(self) -> None:
+        pages = [layout(n, is_tabular=n >= 32) for n in range(20, 36)]
+        shapes = [page.values["code"][0].place.tag for page in propose_annotations(pages, [CODE])]
+
+        assert ["i"] * 12 + ["td"] * 4 == shapes
+
+    def test_a_menu_that_shows_any_value_is_no_shape(self) -> None:
+        pages = [layout(n, is_tabular=False) for n in range(20, 32)]
+        lost = [
+            KnownPage(f"x{n}", layout(n, is_tabular=False).page, {"code": f"AS-{n + 1}"})
+            for n in range(21, 25)
+        ]
+
+        assert all(
+            "code" not in page.values for page in propose_annotations([*pages, *lost], [CODE])[12:]
+        )
+
+    def test_pages_to_learn_from_are_of_both_layouts(self) -> None:
+        pages = [layout(n, is_tabular=n >= 32) for n in range(20, 36)]
+        chosen = choose_pages(propose_annotations(pages, [CODE]), 4)
+
+        assert {"i", "td"} == {page.values["code"][0].place.tag for page in chosen}
+
+
+class TestFrames:
+    REVIEWS = AttributeType("reviews", "number")
+
+    def page(self, n: int, shown: str, *, frame: ValueFrame | None) -> KnownPage:
+        body = f"<html><body><h1>Rope {n}</h1><b>{n}</b><p>{shown}</p><i>9 days</i></body></html>"
+        frames = {"reviews": frame} if frame else {}
+        tree = document_fromstring(body)
+        return KnownPage(f"u{n}", ValueIndex(tree), {"reviews": f"{n}"}, frames=frames)
+
+    def test_a_number_is_found_between_the_words_that_stood_around_it(self) -> None:
+        plural, single = ValueFrame("", " reviews"), ValueFrame("", " review")
+        pages = [self.page(n, f"{n + 40} reviews", frame=plural) for n in range(3, 9)]
+        pages.append(self.page(1, "1 review", frame=single))
+        found = [
+            [value.place.text for value in page.values["reviews"]]
+            for page in propose_annotations(pages, [self.REVIEWS])
+        ]
+
+        assert [[f"{n + 40}"] for n in range(3, 9)] + [["1"]] == found
+
+    def test_what_is_no_number_there_is_not_taken(self) -> None:
+        pages = [self.page(n, "no reviews", frame=ValueFrame("", " reviews")) for n in range(3, 9)]
+
+        assert not any(page.values for page in propose_annotations(pages, [self.REVIEWS]))
+
+    def test_the_words_are_read_from_the_old_page(self) -> None:
+        old = self.page(3, "3 reviews", frame=None).page
+
+        assert ValueFrame("", " reviews") == old.frame_at("/html/body/p", "3")
+        assert old.frame_at("/html/body/p", "5") is None
+        assert not ValueFrame("€", "").is_telling

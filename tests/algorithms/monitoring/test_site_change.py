@@ -8,12 +8,21 @@ import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import shingle_vector
+from monitoring.algorithms.outages import OTHER_CONTENT
 from monitoring.algorithms.site_change import (
+    AS_IT_WAS,
+    CONTENT_CHANGED,
+    PARTLY_REDESIGNED,
+    REDESIGNED,
+    UNDECIDED,
+    UNREACHABLE,
     PageTest,
     displaced_attributes,
     field_test,
     judge_cluster,
+    lost_fields,
     shingle_test,
+    site_state,
     structure_test,
     vanished_attributes,
 )
@@ -85,12 +94,87 @@ class TestPaper:
         ]
 
 
-class TestVerdict:
-    def test_half_of_the_pages_are_no_majority(self) -> None:
-        assert not judge_cluster("c", [page(field=False)] * 2 + [page()] * 2).is_broken
+FIELDS = frozenset({"name", "brand", "sku"})
 
-    def test_a_failed_field_test_is_enough(self) -> None:
-        assert judge_cluster("c", [page(field=False)] * 3 + [page()] * 2).is_broken
+
+def failing(url: str, lost: frozenset[str] = FIELDS, **more: Any) -> PageTest:
+    more = {"form_likeness": 0.3, **more}
+    return PageTest(url, "changed", False, False, lost=lost, had=FIELDS, **more)
+
+
+def well(url: str, **more: Any) -> PageTest:
+    return PageTest(url, "ok", True, True, had=FIELDS, **more)
+
+
+def away(url: str, why: str = "server_error") -> PageTest:
+    return PageTest(url, "unreachable", why=why)
+
+
+def pages(make: Any, n: int, first: int = 0) -> list[PageTest]:
+    return [make(f"u{number}") for number in range(first, first + n)]
+
+
+class TestVerdict:
+    def test_a_cluster_whose_pages_nearly_all_fail_in_another_form_is_redesigned(self) -> None:
+        verdict = judge_cluster("c", [*pages(failing, 9), well("w")])
+
+        assert (REDESIGNED, True) == (verdict.state, verdict.is_broken)
+        assert ("brand", "name", "sku") == verdict.lost_fields
+
+    def test_in_the_same_form_it_is_a_part_that_was_redesigned(self) -> None:
+        same_form = [failing(f"u{n}", form_likeness=0.9) for n in range(5)]
+
+        assert PARTLY_REDESIGNED == judge_cluster("c", same_form).state
+
+    def test_a_cluster_whose_pages_are_mostly_not_seen_is_never_broken(self) -> None:
+        outage = judge_cluster("c", [*pages(failing, 4), *pages(away, 6, 4)])
+
+        assert (UNREACHABLE, False) == (outage.state, outage.is_broken)
+        assert judge_cluster("c", [*pages(failing, 6), *pages(away, 4, 6)]).is_broken
+
+    def test_nothing_is_known_of_a_cluster_without_an_answer(self) -> None:
+        assert "nothing is known" in judge_cluster("c", pages(away, 9)).reason
+
+    def test_other_content_in_the_place_of_pages_is_undecided(self) -> None:
+        lost = [away(f"u{n}", OTHER_CONTENT) for n in range(6)]
+
+        assert UNDECIDED == judge_cluster("c", [*lost, *pages(well, 4, 6)]).state
+
+    def test_who_fails_by_chance_is_undecided_until_the_same_fail_again(self) -> None:
+        tests = [*pages(failing, 4), *pages(well, 8, 4)]
+        failed = frozenset(test.url for test in tests[:4])
+
+        first = judge_cluster("c", tests)
+        again = judge_cluster("c", tests, failed_before=failed)
+        others = judge_cluster("c", tests, failed_before=frozenset({"u7", "u8"}))
+
+        assert (UNDECIDED, True) == (first.state, first.is_mixed)
+        assert PARTLY_REDESIGNED == again.state
+        assert UNDECIDED == others.state
+
+    def test_a_layout_that_tells_who_fails_was_redesigned(self) -> None:
+        tests = [*pages(failing, 4), *pages(well, 8, 4)]
+
+        verdict = judge_cluster("c", tests, divide=lambda failed, _: [f"layout of {len(failed)}"])
+
+        assert (PARTLY_REDESIGNED, ("layout of 4",)) == (verdict.state, verdict.layouts)
+
+    def test_a_field_lost_on_most_of_its_pages_is_broken_where_the_rest_is_well(self) -> None:
+        one_field = [failing(f"u{n}", frozenset({"sku"}), form_likeness=1.0) for n in range(7)]
+        verdict = judge_cluster("c", [*one_field, *pages(well, 3, 7)])
+
+        assert (PARTLY_REDESIGNED, ("sku",)) == (verdict.state, verdict.lost_fields)
+        assert not judge_cluster("c", [*one_field[:5], *pages(well, 5, 7)]).is_broken
+
+    def test_fields_lost_everywhere_tell_no_pages_from_others(self) -> None:
+        few = frozenset({"sku", "name"})
+        tests = [failing(f"u{n}", few, form_likeness=1.0) for n in range(6)]
+        rich = [
+            PageTest(f"r{n}", "changed", True, False, lost=few, had=FIELDS | {"a", "b", "c"})
+            for n in range(6)
+        ]
+
+        assert few == set(judge_cluster("c", [*tests, *rich]).lost_fields)
 
     def test_cosmetic_edits_break_nothing_and_are_told(self) -> None:
         verdict = judge_cluster("c", [page(shingle=False)] * 5)
@@ -98,12 +182,7 @@ class TestVerdict:
         assert not verdict.is_broken
         assert "the values are the same" in verdict.reason
 
-    def test_a_lost_value_confirms_a_failed_shingle_test(self) -> None:
-        verdict = judge_cluster("c", [page(shingle=False)] * 4 + [page(shingle=False, field=False)])
-
-        assert verdict.is_broken
-
-    def test_an_attribute_that_comes_out_nowhere_confirms_it_too(self) -> None:
+    def test_an_attribute_that_comes_out_nowhere_confirms_a_failed_shingle_test(self) -> None:
         lost = page(shingle=False, vanished=frozenset({"sale"}), had=frozenset({"sale"}))
 
         assert judge_cluster("c", [lost] * 3).is_broken
@@ -112,24 +191,73 @@ class TestVerdict:
         ).is_broken
 
     def test_a_fall_of_coverage_confirms_it_too(self) -> None:
-        pages = [page(shingle=False)] * 4
+        tests = [page(shingle=False)] * 4
 
-        assert judge_cluster("c", pages, coverage=(1.0, 0.5)).is_broken
-        assert not judge_cluster("c", pages, coverage=(1.0, 0.95)).is_broken
-
-    def test_pages_that_cannot_be_reached_never_break_a_cluster(self) -> None:
-        away = page(shingle=None, field=None, outcome="unreachable")
-        verdict = judge_cluster("c", [away] * 9)
-
-        assert not verdict.is_broken
-        assert "nothing is known" in verdict.reason
-        assert judge_cluster("c", [away] * 9 + [page(field=False)]).is_broken
+        assert judge_cluster("c", tests, coverage=(1.0, 0.5)).is_broken
+        assert not judge_cluster("c", tests, coverage=(1.0, 0.95)).is_broken
 
     def test_a_value_that_stands_elsewhere_on_most_pages_is_a_warning(self) -> None:
         swapped = page(displaced=frozenset({"price"}), had=frozenset({"price"}))
 
         assert judge_cluster("c", [swapped] * 3).warnings
         assert not judge_cluster("c", [swapped, *[page(had=frozenset({"price"}))] * 3]).warnings
+
+    def test_other_values_are_changed_content(self) -> None:
+        assert AS_IT_WAS == judge_cluster("c", pages(well, 4)).state
+        assert CONTENT_CHANGED == judge_cluster("c", [well("u", has_other_values=True)]).state
+
+
+class TestStateOfSite:
+    def test_one_redesigned_cluster_of_several_is_a_part(self) -> None:
+        broken, calm = (
+            judge_cluster("b", pages(failing, 5)),
+            judge_cluster("c", pages(well, 5)),
+        )
+        in_other_form = judge_cluster("d", [well(f"u{n}", form_likeness=0.2) for n in range(5)])
+
+        assert PARTLY_REDESIGNED == site_state([broken, calm])
+        assert REDESIGNED == site_state([broken, in_other_form])
+
+    def test_clusters_that_are_not_seen_decide_where_they_hold_most_pages(self) -> None:
+        silent, calm = judge_cluster("s", pages(away, 3)), judge_cluster("c", pages(well, 9))
+
+        assert AS_IT_WAS == site_state([silent, calm])
+        assert UNREACHABLE == site_state([silent, judge_cluster("c", pages(well, 3))])
+
+    def test_pages_that_fail_by_chance_leave_the_site_undecided(self) -> None:
+        mixed = judge_cluster("m", [*pages(failing, 4), *pages(well, 8, 4)])
+
+        assert UNDECIDED == site_state([mixed, judge_cluster("c", pages(well, 90))])
+
+
+class TestLostFields:
+    def lost(self, now: dict[str, str], *, shown: bool, has_other_form: bool = False) -> set[str]:
+        golden = record(name="Rope", price="€1", weight="3 kg", sale="€2")
+        new = record(**now)
+        return set(
+            lost_fields(
+                field_test(golden, new, PRODUCT),
+                vanished_attributes(golden, new, PRODUCT),
+                PRODUCT,
+                is_shown=lambda _: shown,
+                has_other_form=has_other_form,
+            )
+        )
+
+    def test_a_value_that_still_stands_on_the_page_is_lost(self) -> None:
+        assert {"weight"} == self.lost({"name": "Rope", "price": "€1", "sale": "€2"}, shown=True)
+
+    def test_a_value_that_the_page_no_longer_shows_is_content(self) -> None:
+        now = {"name": "Rope", "price": "€9", "weight": "4 kg"}
+
+        assert set() == self.lost(now, shown=False)
+        assert {"sale"} == self.lost(now, shown=False, has_other_form=True)
+
+    def test_a_mandatory_value_and_one_of_another_kind_are_lost_in_any_case(self) -> None:
+        assert {"price"} == self.lost({"name": "Rope", "weight": "3 kg"}, shown=False)
+        assert {"price"} == self.lost(
+            {"name": "Rope", "weight": "3 kg", "price": "Lincoln High"}, shown=False
+        )
 
 
 class TestContentDrift:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clustering.dom.page import parse_page
-from monitoring.algorithms.soft_errors import Answer, share_shown, shared_answers, triage
+from monitoring.algorithms.soft_errors import Answer, share_shown, triage
 
 TEXT = "A rope for steep walls, made to last. " * 60
 KNOWN = ["Grimpeur 60", "AS-10200"]
@@ -91,15 +91,6 @@ class TestTruncated:
         whole = f"<html><body><h1>Grimpeur 60</h1><p>AS-10200 {TEXT}"
 
         assert "" == triage(answer(whole), KNOWN, old_length=2000, old_was_ended=False)
-
-
-def test_one_answer_for_many_addresses_is_an_error_page_in_any_language() -> None:
-    old = {"a": "Rope", "b": "Axe", "c": "Boot"}
-
-    assert {"a", "b"} == shared_answers(
-        {"a": "Pahoittelut 1", "b": "Pahoittelut 2", "c": "Boot"}, old
-    )
-    assert set() == shared_answers(dict.fromkeys("abc", "Same"), dict.fromkeys("abc", "Same"))
 
 
 def test_the_share_of_known_values_is_unknown_where_none_is_known() -> None:

@@ -17,6 +17,8 @@ def past(number: int, n_failed: int, *, broken: bool) -> PastCheck:
             n >= n_failed,
             True,
             LOST if n < n_failed else (),
+            had=frozenset({"name", "brand", "sku"}),
+            lost=frozenset({"name"} if n < n_failed else ()),
         )
         for n in range(10)
     ]

@@ -22,6 +22,7 @@ def verdict_json(
     share = 1.0 if is_broken else 0.0
     return {
         "cluster": cluster,
+        "state": "redesigned" if is_broken else "as_it_was",
         "is_broken": is_broken,
         "is_changed_for_the_paper": is_broken,
         "reason": f"{cluster}: the field test fails" if is_broken else f"{cluster}: as it was",
@@ -59,6 +60,7 @@ def checked(site: Site, days_ago: float = 0, *, cluster: str = "products", **opt
         made_at=at,
         started_at=at,
         site_changed=line["is_broken"],
+        verdict=_verdict(line),
         paper_verdict=line["is_broken"],
         broken=[cluster] if line["is_broken"] else [],
         rules_share=float(line["is_broken"]),
@@ -68,6 +70,12 @@ def checked(site: Site, days_ago: float = 0, *, cluster: str = "products", **opt
         n_pages=line["n_pages"],
         n_reachable=line["n_reachable"],
     )
+
+
+def _verdict(line: dict[str, Any]) -> str:
+    if line["n_reachable"] * 2 <= line["n_pages"]:
+        return "unreachable"
+    return str(line["state"])
 
 
 def watched(name: str = "shop", *, days: int = 3, rule: bool = True) -> Site:

@@ -44,7 +44,8 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
         "structure_test",
         "failed",
     } == set(pages[0])
-    assert {"site", "site_changed", "broken", "reason", "paper_verdict"} == set(told)
+    assert {"site", "site_changed", "state", "broken", "reason", "paper_verdict"} == set(told)
+    assert "redesigned" == told["state"]
     assert ("shop", True, [name]) == (told["site"], told["site_changed"], told["broken"])
 
     healed = lines_of("heal_site", tmp_path, site.name, "--source", source, "--accept")

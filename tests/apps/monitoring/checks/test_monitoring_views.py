@@ -89,7 +89,7 @@ class TestOverview:
 
     @pytest.mark.parametrize(
         ("shown", "name"),
-        [("changed", "shop"), ("unreachable", "town"), ("unwatched", "wild"), ("healthy", "calm")],
+        [("changed", "shop"), ("unreachable", "town"), ("unwatched", "wild"), ("watched", "calm")],
     )
     def test_sites_are_narrowed_by_health(self, ops: Client, shown: str, name: str) -> None:
         changed(watched("shop"))
@@ -202,7 +202,7 @@ class TestSite:
         page = text(ops, "site_monitoring", "shop")
 
         assert (
-            'aria-label="changed: of 12 bellwethers 100% fail the shingle test, 100% the field test"'
+            'aria-label="redesigned: of 12 bellwethers 100% fail the shingle test, 100% the field test"'
             in page
         )
         assert reverse("site_change", args=["shop", change.pk]) in page

@@ -13,9 +13,18 @@ from django.utils import timezone
 
 from clustering.models import Page, Snapshot
 from clustering.services.crawl import hosts
-from monitoring.models import Alert, Check, CheckedPage, ErrorPage, FetchedPage, SiteChange
+from monitoring.models import (
+    Alert,
+    Check,
+    CheckedPage,
+    ErrorPage,
+    FetchedPage,
+    Schedule,
+    SiteChange,
+)
 from monitoring.services.checks import fresh_pages
 from monitoring.services.checks.checking import check_request, run_checks
+from monitoring.services.checks.looking_again import LOOK_AGAIN_AFTER
 from rules.models import GoldenRecord, Record
 from tests.apps.clustering.fake_host import Answer
 from tests.apps.monitoring.monitored_shop import N, redesigned
@@ -27,6 +36,8 @@ from vertex.core.services.jobs.requests import create_here, enqueue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 LOST = "<html><head><title>Je nám líto</title></head><body><h1>Je nám líto</h1><p>Nic tu není, zkuste jinde nebo později {n}</p></body></html>"
+
+ON_TRIAL = ({2, 3, 7, 10}, {1, 5, 6, 11})  # pages in another design, at two looks
 
 
 @pytest.fixture
@@ -211,12 +222,12 @@ class TestErrorsOfTheSite:
         assert {"soft_404"} == set(CheckedPage.objects.values_list("why", flat=True))
         assert ("soft_404", "asked") in ErrorPage.objects.values_list("kind", "source")
 
-    def test_a_site_that_answers_404_changed(self, shop: Shop) -> None:
+    def test_pages_that_lost_all_they_showed_leave_the_site_undecided(self, shop: Shop) -> None:
         site = shop.open()
         shop.make = lost
         job = run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
-        assert (job.result or {})["site_changed"]
+        assert "undecided" == (job.result or {})["state"]
         assert {"not_found"} == set(ErrorPage.objects.values_list("kind", flat=True))
 
 
@@ -266,3 +277,38 @@ class TestKeptPages:
         run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         assert n_snapshots == Snapshot.objects.count()
+
+
+class TestUndecided:
+    def test_two_designs_on_trial_are_looked_at_again_until_the_same_pages_fail(
+        self, shop: Shop
+    ) -> None:
+        site = shop.open()
+        Schedule.objects.update_or_create(
+            site=site, defaults={"next_at": timezone.now() + timedelta(days=1)}
+        )
+        shop.make = lambda n: redesigned(n) if n in ON_TRIAL[0] else product(n)
+        first = run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
+        undecided = Check.objects.latest_of(site)
+
+        assert undecided is not None
+        assert ("undecided", False) == (undecided.verdict, (first.result or {})["site_changed"])
+        assert undecided.again_at is not None
+        assert undecided.again_at <= timezone.now() + LOOK_AGAIN_AFTER
+        assert undecided.again_at == Schedule.objects.get(site=site).next_at
+        assert not SiteChange.objects.exists()
+
+        again = run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
+
+        assert "partly_redesigned" == (again.result or {})["state"]
+        assert SiteChange.objects.open().exists()
+
+    def test_one_that_shows_the_new_design_to_others_each_time_stays_undecided(
+        self, shop: Shop
+    ) -> None:
+        site = shop.open()
+        for numbers in ON_TRIAL:
+            shop.make = lambda n, numbers=numbers: redesigned(n) if n in numbers else product(n)
+            job = run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
+
+            assert "undecided" == (job.result or {})["state"]

@@ -14,9 +14,9 @@ from django.core import mail
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
-from clustering.services.outbox import signature
+from clustering.services.outbox import DeliveryFailure, signature
 from monitoring.models import Alert, Channel, Notice
 from monitoring.services.notices.alerts import acknowledge, release, settle_alert, snooze
 from monitoring.services.notices.channels import (
@@ -26,7 +26,7 @@ from monitoring.services.notices.channels import (
     key_of,
     switch_channel,
 )
-from monitoring.services.notices.messages import SENDERS
+from monitoring.services.notices.messages import SENDERS, Message
 from monitoring.services.notices.notices import plan_notices, send_notices
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
@@ -51,7 +51,7 @@ class Clock:
         """Move on, plan and send; return how many messages arrived."""
         self._traveller.shift(timedelta(**later))
         plan_notices()
-        return send_notices(Fetcher("Vertex", Guard(networks(["127.0.0.0/8"]))))
+        return send_notices(Fetcher(Client("Vertex", Guard(networks(["127.0.0.0/8"])))))
 
 
 @pytest.fixture
@@ -222,14 +222,51 @@ class TestServices:
             ("slack://a/b/c", False),
             ("file:///etc/passwd", False),
             ("tgram", False),
+            ("gotify://push.example.org/AAAAAAAAAAAAAAA json://127.0.0.1:1/x?method=PUT", False),
+            ("gotify://push.example.org/AAAAAAAAAAAAAAA,json://127.0.0.1:1/x", False),
+            ("gotify://push.example.org/AAAAAAAAAAAAAAA;json://127.0.0.1:1/x", False),
+            ("gotify://push.example.org/AAAAAAAAAAAAAAA\tjson://127.0.0.1:1/x", False),
+            ("mailto://u:p@example.org?smtp=127.0.0.1", False),
+            ("mailto://u:p@example.org?s%6Dtp=127.0.0.1", False),
+            ("mailto://u:p@example.org?format=text", True),
         ],
     )
     def test_only_what_the_administrator_allows_is_reached(
         self, target: str, *, allowed: bool, settings: LazySettings
     ) -> None:
-        settings.APPRISE_SERVICES = ["tgram", "gotify://push.example.org", "json"]
+        settings.APPRISE_SERVICES = [
+            "tgram",
+            "gotify://push.example.org",
+            "json",
+            "mailto://example.org",
+        ]
 
         assert allowed == is_allowed(target)
+
+    def test_an_address_is_sent_to_as_one_and_not_split_into_more(
+        self, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings.APPRISE_SERVICES = ["gotify://push.example.org"]
+        contacted: list[str] = []
+
+        def notify(service: apprise.Apprise, **_: object) -> bool:
+            contacted.extend(str(server.url()) for server in service)  # type: ignore[no-untyped-call]
+            return True
+
+        monkeypatch.setattr(apprise.Apprise, "notify", notify)
+        both = "gotify://push.example.org/AAAAAAAAAAAAAAA json://127.0.0.1:1/x"
+        channel = Channel(kind=Channel.Kind.APPRISE, target=both)
+        message = Message("1", [], timezone.now())
+
+        refused = SENDERS[Channel.Kind.APPRISE](
+            channel, message, Fetcher(Client("Vertex", Guard()))
+        )
+
+        assert isinstance(refused, DeliveryFailure)
+        assert [] == contacted
+        channel.target = both.partition(" ")[0]
+        SENDERS[Channel.Kind.APPRISE](channel, message, Fetcher(Client("Vertex", Guard())))
+        assert 1 == len(contacted)
 
     def test_none_is_allowed_by_default_and_the_message_says_what_is(self) -> None:
         with pytest.raises(ValidationError, match="VERTEX_APPRISE_SERVICES"):

@@ -1,0 +1,41 @@
+"""Look again at what a check left undecided: when, and whether the same pages fail."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+
+from monitoring.models import Check, Schedule
+from monitoring.services.checks.thresholds import page_test_of
+from vertex.core.models import Site
+
+LOOK_AGAIN_AFTER = timedelta(
+    hours=2
+)  # a design on trial, or a visitor's language, may be another by then
+
+
+def plan_again(*, site: Site, now: datetime) -> datetime | None:
+    """Move a site's next check nearer; return when it is, None where the site's schedule does not run."""
+    at = now + LOOK_AGAIN_AFTER
+    running = Schedule.objects.running().filter(site=site)
+    running.filter(Q(next_at=None) | Q(next_at__gt=at)).update(next_at=at)
+    schedule = running.first()
+    return schedule.next_at if schedule else None
+
+
+def failed_when_undecided(site: Site) -> dict[str, frozenset[str]]:
+    """Return the pages that failed at the last check, of the clusters that it left undecided.
+
+    An archive is no second look: what it holds was seen before.
+    """
+    check = Check.objects.latest_of(site)
+    if check is None or check.source:
+        return {}
+    mixed = [verdict["cluster"] for verdict in check.clusters if verdict.get("is_mixed")]
+    failed: dict[str, set[str]] = {name: set() for name in mixed}
+    pages = check.pages.filter(cluster__name__in=mixed).select_related("cluster", "page")
+    for page in pages:
+        if page_test_of(page).fails():
+            failed[page.cluster.name].add(page.page.url)
+    return {name: frozenset(urls) for name, urls in failed.items()}
