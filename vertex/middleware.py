@@ -13,6 +13,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 
 from vertex.core.api.errors import API_PREFIX, shaped
@@ -33,9 +34,21 @@ def end_old_sessions(get_response: GetResponse) -> GetResponse:
             if _is_over(request.session, now):
                 logout(request)
                 messages.info(request, "Your session has ended. Log in to go on.")
-            else:
+            elif request.path_info != reverse("work_word"):  # an open page asks by itself
                 _note_seen(request.session, now)
         return get_response(request)
+
+    return middleware
+
+
+def keep_nothing(get_response: GetResponse) -> GetResponse:
+    """Ask browsers and proxies to keep no page that was made for somebody who is logged in."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if request.user.is_authenticated and not response.has_header("Cache-Control"):
+            response["Cache-Control"] = "private, no-store"
+        return response
 
     return middleware
 

@@ -11,14 +11,19 @@ from csp.constants import NONCE, NONE, SELF
 from structlog.typing import Processor
 
 from vertex import environment
+from vertex.running.caches import cache_settings
 from vertex.running.logs import hide_secrets
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# In a checkout what is stored stands beside the code, an installed package leaves it where one works.
+IS_CHECKOUT = (BASE_DIR / "manage.py").is_file()
 
 # What an installation decides: each variable is explained in docs/settings.md.
 
 PRODUCTION = environment.boolean("VERTEX_PRODUCTION", default=False)
-VAR_DIR = environment.folder("VERTEX_VAR", default=BASE_DIR / "var")
+VAR_DIR = environment.folder(
+    "VERTEX_VAR", default=(BASE_DIR if IS_CHECKOUT else Path.cwd()) / "var"
+)
 ALLOWED_NETWORKS = environment.networks("VERTEX_ALLOWED_NETWORKS")
 USER_AGENT = environment.text("VERTEX_USER_AGENT", "Vertex/0.1 (+https://example.org/bot)")
 CHROMIUM = environment.text("VERTEX_CHROMIUM", "/usr/bin/chromium")
@@ -35,6 +40,8 @@ API_RATE = environment.integer("VERTEX_API_RATE", default=3000, minimum=1)
 API_RATE_ANONYMOUS = environment.integer("VERTEX_API_RATE_ANONYMOUS", default=120, minimum=1)
 # How many proxies stand before the application; none are believed that are not counted here.
 PROXIES = environment.integer("VERTEX_PROXIES", default=1 if PRODUCTION else 0)
+
+environment.keep_private(VAR_DIR)
 
 PAGE_STORE_DIR = VAR_DIR / "pages"
 OBSERVATION_DIR = VAR_DIR / "observations"
@@ -61,6 +68,8 @@ DEBUG = False
 ALLOWED_HOSTS = environment.words(
     "VERTEX_ALLOWED_HOSTS", None if PRODUCTION else "localhost,127.0.0.1,[::1]"
 )
+if PRODUCTION:
+    environment.refuse_open_doors(ALLOWED_NETWORKS, ALLOWED_HOSTS)
 CSRF_TRUSTED_ORIGINS = environment.words("VERTEX_TRUSTED_ORIGINS")
 
 # Applications
@@ -88,6 +97,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "vertex.running.request_limits.LimitCookies",
     "vertex.running.tracing.TrustProxies",
     "vertex.running.tracing.LogRequests",
     "vertex.running.tracing.CountRequests",
@@ -99,8 +109,10 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "vertex.running.request_limits.LimitBodies",
     "django.contrib.messages.middleware.MessageMiddleware",
     "vertex.middleware.end_old_sessions",
+    "vertex.middleware.keep_nothing",
     "vertex.middleware.use_own_time_zone",
     "vertex.middleware.AskForNewPassword",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -154,18 +166,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         },
     }
 
-# The cache holds nothing but counts of API calls, which all processes of a machine share.
+# What can be computed again, and counts of API calls: all processes share it.
 
 CACHE_URL = environment.text("CACHE_URL", "")
-CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
-    if CACHE_URL
-    else {
-        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
-        "LOCATION": VAR_DIR / "cache",
-        "OPTIONS": {"MAX_ENTRIES": 5000},
-    },
-}
+CACHES = {"default": cache_settings(CACHE_URL, VAR_DIR / "cache")}
 
 # Workers
 
@@ -182,7 +186,6 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_DB_REUSE_MAX = 500
 CELERY_TIMEZONE = "UTC"
 
 # Where an app takes part in the work of one to its left, which does not import it: see `services/seams.py` of
@@ -255,6 +258,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "vertex.core.services.people.password_rules.VariedPasswordValidator"},
 ]
 
 # Browser security

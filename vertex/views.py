@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import structlog
 from django.core.exceptions import BadRequest, ValidationError
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -26,11 +27,13 @@ from monitoring.views.checks.site_rows import site_checks
 from rules.views.records.records import site_records
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs.requests import enqueue
+from vertex.core.storage import StoreAway
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 from vertex.forms import AddSiteForm, SettingsForm
 
 JOBS_SHOWN = REFUSALS_SHOWN = 6
+RETRY_AFTER = 30  # seconds, of what comes back by itself
 NOT_POSTED = (None, False, "")  # what a form leaves out
 
 
@@ -181,6 +184,24 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer without database and session: they may be what failed."""
+    """Answer without database and session: they may be what failed.
+
+    Where the page store or the database cannot be reached, that is told with status 503: it comes back.
+    """
     context = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
-    return HttpResponse(render_to_string("500.html", context), status=500)
+    away = _what_is_away(sys.exc_info()[1])
+    if not away:
+        return HttpResponse(render_to_string("500.html", context), status=500)
+    response = HttpResponse(render_to_string("503.html", context | {"away": away}), status=503)
+    response["Retry-After"] = str(RETRY_AFTER)
+    return response
+
+
+def _what_is_away(error: BaseException | None) -> str:
+    """Return what cannot be reached, blank where the error is another one."""
+    if isinstance(error, StoreAway):
+        return "page store"
+    is_lost = isinstance(error, OperationalError | InterfaceError)
+    if is_lost and (connection.connection is None or not connection.is_usable()):
+        return "database"
+    return ""

@@ -4,9 +4,10 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from vertex.running.logs import warn_of_allowed_networks
+from vertex.running.logs import warn_of_allowed_networks, warn_of_old_python
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
 
 application = get_wsgi_application()
 warn_of_allowed_networks()
+warn_of_old_python()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import parse_source
+
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = re.findall(
     r"^\| (.+?) \| `(\w+)` \| (\S+) \| (\S+) \|$",
@@ -62,7 +64,7 @@ def test_each_benchmark_of_the_index_exists(benchmark: str) -> None:
 def test_each_row_leads_to_code_and_its_test(
     figure: str, name: str, module: str, test: str
 ) -> None:
-    tree = ast.parse((ROOT / module).read_text())
+    tree = parse_source((ROOT / module).read_text())
 
     assert name in {
         node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)

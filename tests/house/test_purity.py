@@ -15,7 +15,7 @@ PURE = [
     "rules/algorithms",
     "monitoring/algorithms",
 ]
-BLOCKED = ["django", "rest_framework", "celery", "psycopg", "httpx", "httpcore"]
+BLOCKED = ["django", "rest_framework", "celery", "psycopg", "h11"]
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for folder in PURE

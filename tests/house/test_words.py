@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
+from tests.syntax import parse_source
+
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ["vertex", "clustering", "annotation", "rules", "monitoring"]
 SOURCES = sorted(
@@ -16,7 +18,7 @@ SOURCES = sorted(
     for path in (ROOT / app).rglob("*.py")
     if "migrations" not in path.parts and ROOT / "vertex" / "demo" / "sites" not in path.parents
 )
-TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in SOURCES}
+TREES = {str(path.relative_to(ROOT)): parse_source(path.read_text()) for path in SOURCES}
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
 WORDS = set(re.findall(r"^\| \*\*(.+?)\*\* \|", GLOSSARY, re.MULTILINE))
 # Rows that belong to a word of the glossary and are named after how they are kept.

@@ -1,5 +1,7 @@
 """Store page bodies under the hash of their content: compressed, written once, verified when read.
 
+A store carries the id of its installation in a file. Where the file is missing or says another id, the store
+is not mounted, or is another installation's: nothing is written, and no body is called missing.
 A body is written to a temporary file, which is synced and renamed, and its folder is synced: under any kill
 or power cut a name stands for a whole body or for none.
 """
@@ -14,14 +16,16 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 import zstandard
+from django.apps import apps
 from django.conf import settings
 
 LEVEL = 3
@@ -29,6 +33,8 @@ N_WRITERS = 8  # a write mostly waits for the disk
 MAX_BYTES = 64 * 1024 * 1024  # of a body: a damaged file cannot ask for more memory
 # Seconds; a temporary file that is older was left by a process that was killed.
 MAX_AGE_OF_LEFTOVER = 86_400
+OWNER_FILE = ".vertex-store"  # holds the id of the installation
+MAX_OWNER_CHARS = 64
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 _DIGITS = "0123456789abcdef"
@@ -55,6 +61,10 @@ class BodyDamaged(Exception):
         )
 
 
+class StoreAway(Exception):
+    """The page store cannot be reached, or is not this installation's: what is in it is not known now."""
+
+
 class DiskFull(Exception):
     """There is too little room for another body."""
 
@@ -76,15 +86,44 @@ def refuse_full_disk(folder: Path) -> None:
 class PageStore:
     """Bodies by the sha256 of their bytes, in 16 folders: a batch then syncs few."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, owner_of: Callable[[Path], str] | None = None) -> None:
+        """`owner_of` returns the id that the store in a folder must carry; without it any store will do."""
         self.folder = folder
+        self.owner_of = owner_of
+
+    def check(self) -> None:
+        """Raise StoreAway unless the store is there and this installation's."""
+        if self.owner_of is None:
+            return
+        try:
+            owner = self.owner_of(self.folder)
+            written = read_owner(self.folder)
+        except OSError as error:
+            raise StoreAway(
+                f"the page store in {self.folder} cannot be reached: {error.strerror or error}"
+            ) from error
+        if written is None:
+            raise StoreAway(
+                f"{self.folder} has no {OWNER_FILE}: the page store is not mounted there, or was emptied. "
+                "Mount it; if this folder is to be the page store from now on, run manage.py adopt_store"
+            )
+        if written != owner:
+            raise StoreAway(
+                f"the page store in {self.folder} is another installation's: its {OWNER_FILE} says "
+                f"{written}, not {owner}. Mount the right one; if this is to be the page store from now on, "
+                "run manage.py adopt_store"
+            )
 
     def put(self, body: bytes) -> str:
         """Store a body and return its name. Raises DiskFull."""
         return self.put_many([body])[0]
 
     def put_many(self, bodies: Iterable[bytes]) -> list[str]:
-        """Store bodies and return their names in order; no power cut loses them then. Raises DiskFull."""
+        """Store bodies and return their names in order; no power cut loses them then.
+
+        Raises DiskFull, StoreAway.
+        """
+        self.check()
         named = [(sha256(body).hexdigest(), body) for body in bodies]
         body_by_name = dict(named)
         try:
@@ -103,15 +142,23 @@ class PageStore:
         except OSError as error:
             if error.errno in _FULL:
                 raise DiskFull(self.folder, self.n_free()) from error
+            if error.errno == errno.EROFS:
+                raise StoreAway(f"the page store in {self.folder} is read-only") from error
             raise
         return [name for name, _ in named]
 
     def read(self, name: str) -> bytes:
-        """Return a body, verified. Raises BodyMissing or BodyDamaged."""
+        """Return a body, verified. Raises BodyMissing or BodyDamaged, or StoreAway where nobody can know."""
+        path = self._path(name)
         try:
-            packed = self._path(name).read_bytes()
-        except FileNotFoundError:
+            packed = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            self.check()
             raise BodyMissing(name) from None
+        except OSError as error:
+            raise StoreAway(
+                f"the page store in {self.folder} cannot be read: {error.strerror or error}"
+            ) from error
         body = _unpack(packed)
         if body is None or sha256(body).hexdigest() != name:
             raise BodyDamaged(name)
@@ -182,7 +229,48 @@ class PageStore:
 
 def page_store() -> PageStore:
     """Return the page store of this installation."""
-    return PageStore(settings.PAGE_STORE_DIR)
+    return PageStore(settings.PAGE_STORE_DIR, _owner_of)
+
+
+def read_owner(folder: Path) -> str | None:
+    """Return the id of the installation whose store is in a folder, None where it holds none."""
+    try:
+        with (folder / OWNER_FILE).open() as file:
+            return file.read(MAX_OWNER_CHARS).strip()
+    except FileNotFoundError:
+        return None
+
+
+def write_owner(folder: Path, owner: str) -> None:
+    """Mark the store in a folder as that of an installation, whatever it was."""
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / f"{OWNER_FILE}.{secrets.token_hex(8)}"
+    temporary.write_text(f"{owner}\n")
+    temporary.rename(folder / OWNER_FILE)
+    _sync_folder(folder)
+
+
+@lru_cache(maxsize=64)
+def _owner_of(folder: Path) -> str:
+    """Return the id that the store in this folder must carry.
+
+    The first store that an installation uses is given one, or keeps the one that it has.
+    """
+    installations = apps.get_model("core", "Installation")._default_manager  # of a layer above
+    known: str | None = installations.values_list("store", flat=True).first()
+    if known is not None:
+        return known
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f"{OWNER_FILE}.{secrets.token_hex(8)}"
+    fresh.write_text(f"{secrets.token_hex(16)}\n")
+    with suppress(
+        FileExistsError
+    ):  # another process was faster, or the store is older than its row
+        (folder / OWNER_FILE).hardlink_to(fresh)
+    fresh.unlink()
+    row, _ = installations.get_or_create(pk=1, defaults={"store": read_owner(folder) or ""})
+    owner: str = row.store
+    return owner
 
 
 def _pack(body: bytes) -> bytes:

@@ -6,12 +6,19 @@ import contextlib
 
 from celery import shared_task
 
+from vertex.core.models import Job
 from vertex.core.services.jobs import heartbeat, jobs, sweeping
 from vertex.core.services.jobs.requests import JobKind
 
+# What the processes that fetch do, by task; see `manage.py fetch`.
+FETCHING_WORK: dict[str, jobs.Work] = {}
+
 
 def register(kind: JobKind) -> None:
-    """Register the Celery task that does the jobs of a kind."""
+    """Register the Celery task that does the jobs of a kind, or its work where it fetches."""
+    if kind.queue == Job.Queue.FETCH:
+        FETCHING_WORK[kind.task] = kind.work
+        return
 
     @shared_task(name=kind.task)
     def do_job(job_id: int) -> None:

@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SITE}/people/", people.site_people, name="site_people"),
     path(f"{SITE}/people/remove/", people.remove_member, name="remove_member"),
     path("operations/jobs/", jobs.jobs, name="jobs"),
+    path("operations/work-word/", jobs.work_word, name="work_word"),
     path("operations/jobs/<id:pk>/", jobs.job, name="job"),
     path("operations/jobs/<id:pk>/cancel/", jobs.cancel_job, name="cancel_job"),
     path("operations/jobs/<id:pk>/retry/", jobs.retry_job, name="retry_job"),

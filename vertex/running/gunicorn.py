@@ -15,10 +15,11 @@ workers = environment.integer(
     "VERTEX_WEB_WORKERS", default=2 * (os.cpu_count() or 1) + 1, minimum=1
 )
 threads = 4
-worker_class = "gthread"
+worker_class = "vertex.running.patient_worker.PatientWorker"
 timeout = 120  # an upload of gigabytes is written down within one request
 graceful_timeout = 30
 keepalive = 5
+worker_connections = 2000  # slow ones cost a place, no thread
 limit_request_line = 8190
 limit_request_fields = 100
 accesslog = None  # the application logs each request itself, with its id

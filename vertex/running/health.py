@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
 from celery import current_app
 from django.conf import settings
+from django.core.cache import caches
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from kombu.exceptions import OperationalError
+from redis import RedisError
 
 from vertex.core.services.jobs.heartbeat import read_machine_health
+from vertex.core.storage import StoreAway, page_store
+from vertex.running.caches import PatientRedisCache
+from vertex.running.metrics import may_scrape
 
 BROKER_WITHIN = 2  # seconds
 
@@ -44,9 +48,17 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-def readyz(_request: HttpRequest) -> JsonResponse:
-    """Return check by check whether the installation can serve; status 503 if one that matters fails."""
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Return check by check whether the installation can serve; status 503 if one that matters fails.
+
+    What a check says in words is for whoever may read the metrics.
+    """
     checks = {check.name: _outcome(check) for check in CHECKS}
+    if not may_scrape(request):
+        checks = {
+            name: {"ok": outcome["ok"], "matters": outcome["matters"]}
+            for name, outcome in checks.items()
+        }
     is_ready = all(outcome["ok"] for outcome in checks.values() if outcome["matters"])
     return JsonResponse({"ready": is_ready, "checks": checks}, status=200 if is_ready else 503)
 
@@ -76,14 +88,14 @@ def _migrations() -> str:
 
 
 def _page_store() -> str:
-    folder = settings.PAGE_STORE_DIR
-    folder.mkdir(parents=True, exist_ok=True)
-    probe = folder / f".probe-{uuid.uuid4().hex}"
+    store = page_store()
     try:
-        probe.write_bytes(b"ok")
-    finally:
-        probe.unlink(missing_ok=True)
-    return "Can be written."
+        store.check()
+    except StoreAway as away:
+        raise NotReady(f"{away}.") from None
+    if not os.access(store.folder, os.W_OK | os.X_OK):
+        raise NotReady(f"{store.folder} cannot be written by the user of this process.")
+    return "Is this installation's, and can be written."
 
 
 def _disk() -> str:
@@ -91,6 +103,20 @@ def _disk() -> str:
     if free < settings.MIN_FREE_MB:
         raise NotReady(f"{free:,} MB are free, {settings.MIN_FREE_MB:,} are needed. Make room.")
     return f"{free:,} MB are free."
+
+
+def _cache() -> str:
+    cache = caches["default"]
+    if not isinstance(cache, PatientRedisCache):
+        return "Files on this machine."
+    try:
+        cache.ping()
+    except RedisError as error:
+        log.warning("cache_unreachable", error=str(error))
+        raise NotReady(
+            "The cache does not answer: pages take longer, and API calls are not counted. Look at CACHE_URL."
+        ) from None
+    return "Answers."
 
 
 def _broker() -> str:
@@ -133,6 +159,7 @@ CHECKS = (
     Probe("migrations", _migrations),
     Probe("page_store", _page_store),
     Probe("disk", _disk),
+    Probe("cache", _cache, matters=False),
     Probe("broker", _broker, matters=False),
     Probe("workers", _workers, matters=False),
     Probe("overdue_jobs", _overdue_jobs, matters=False),

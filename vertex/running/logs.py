@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import sys
 from typing import Any
 
 import structlog
@@ -10,6 +12,8 @@ from django.conf import settings
 from structlog.typing import EventDict, WrappedLogger
 
 HIDDEN = "[hidden]"
+# The patches in which what strangers can use was mended: cookies, archives, headers of mail.
+SAFE_PYTHONS = {(3, 11): (3, 11, 10), (3, 12): (3, 12, 6)}
 SECRET_NAME = re.compile(
     r"authorization|cookie|password|passwd|secret|token|api_?key|csrf|signature", re.IGNORECASE
 )
@@ -30,6 +34,17 @@ def warn_of_allowed_networks() -> None:
         structlog.get_logger(__name__).warning(
             "VERTEX_ALLOWED_NETWORKS opens networks to everybody who may add a site",
             networks=networks,
+        )
+
+
+def warn_of_old_python() -> None:
+    """Log a warning where the interpreter has flaws that are mended in a later patch of the same version."""
+    least = SAFE_PYTHONS.get(sys.version_info[:2])
+    if least is not None and sys.version_info[:3] < least:
+        structlog.get_logger(__name__).warning(
+            "this Python has known flaws; install the latest patch of its version",
+            is_now=platform.python_version(),
+            at_least=".".join(map(str, least)),
         )
 
 

@@ -15,6 +15,7 @@ from django.db.models import Count, Min, Sum
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from monitoring.services.checks.site_states import counts_by_state
 from vertex.core.models import Job, Site
 
 # Each process writes its counts to files of its own there, and a scrape adds them up. The library looks at
@@ -87,7 +88,7 @@ class DatabaseFigures(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         figures = [_disk_free()]
         try:
-            figures += [*_jobs(), *_stock()]
+            figures += [*_jobs(), *_stock(), _states()]
             is_up = 1
         except DatabaseError as error:
             log.warning("metrics_without_database", error=str(error))
@@ -123,6 +124,15 @@ def _jobs() -> Iterator[GaugeMetricFamily]:
     yield GaugeMetricFamily(
         "vertex_jobs_abandoned", "Running jobs whose worker gave no sign of life.", value=abandoned
     )
+
+
+def _states() -> GaugeMetricFamily:
+    by_state = GaugeMetricFamily(
+        "vertex_sites_by_state", "Sites by their state of watching.", labels=["state"]
+    )
+    for key, n_sites in counts_by_state(Site.objects.all()).items():
+        by_state.add_metric([key], n_sites)
+    return by_state
 
 
 def _stock() -> Iterator[GaugeMetricFamily]:

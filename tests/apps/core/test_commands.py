@@ -399,7 +399,12 @@ class TestProcess:
     def test_results_are_utf8_whatever_the_locale(self, var: Path, source: Path) -> None:
         source.write_bytes('{"url": "http://shop.example/ü", "file": "1.html"}'.encode())
         run = manage(var, "import_pages", "shop", source, PYTHONIOENCODING="latin-1", LC_ALL="C")
-        assert '{"url":"http://shop.example/ü","snapshot":"new"}\n'.encode() == run.stdout
+        assert {
+            "url": "http://shop.example/ü",
+            "normalized_url": "http://shop.example/%C3%BC",
+            "snapshot": "new",
+        } == orjson.loads(run.stdout)
+        assert "ü".encode() in run.stdout
 
     def test_a_reader_that_goes_away_ends_it_quietly(self, var: Path, source: Path) -> None:
         lines = [{"url": f"http://shop.example/pipe/{n}", "file": "1.html"} for n in range(3000)]

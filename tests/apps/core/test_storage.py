@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,13 +16,25 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
 from tests.installation import PATIENCE
-from vertex.core.storage import BodyDamaged, BodyMissing, DiskFull, PageStore, page_store
+from vertex.core.models import Installation
+from vertex.core.storage import (
+    OWNER_FILE,
+    BodyDamaged,
+    BodyMissing,
+    DiskFull,
+    PageStore,
+    StoreAway,
+    page_store,
+    read_owner,
+    write_owner,
+)
 
 BODY = b"<p>A page.</p>" * 100
 DAY = timedelta(days=1)
@@ -39,6 +52,57 @@ def file_of(store: PageStore, name: str) -> Path:
 def make_old(path: Path, days: float) -> None:
     then = time.time() - days * 86_400
     os.utime(path, (then, then))
+
+
+class TestOwner:
+    """A store that is not there, or another installation's, is told from one that lost a body."""
+
+    @pytest.fixture
+    def owned(self, store: PageStore) -> PageStore:
+        write_owner(store.folder, "ours")
+        return PageStore(store.folder, lambda _: "ours")
+
+    def test_a_body_that_is_not_in_our_store_is_missing(self, owned: PageStore) -> None:
+        with pytest.raises(BodyMissing):
+            owned.read("0" * 64)
+
+    @pytest.mark.parametrize("owner", ["", "theirs"])
+    def test_in_no_store_or_theirs_nothing_is_missing_and_nothing_is_written(
+        self, owned: PageStore, owner: str
+    ) -> None:
+        (owned.folder / OWNER_FILE).unlink()
+        if owner:
+            write_owner(owned.folder, owner)
+        with pytest.raises(StoreAway):
+            owned.read("0" * 64)
+        with pytest.raises(StoreAway):
+            owned.put(BODY)
+        assert not owned.has(sha256(BODY).hexdigest())
+
+    @pytest.mark.django_db
+    def test_the_first_store_is_given_an_id_which_lasts(self, settings: Settings) -> None:
+        name = page_store().put(BODY)
+
+        assert Installation.objects.get().store == read_owner(settings.PAGE_STORE_DIR)
+        assert BODY == page_store().read(name)
+
+    @pytest.mark.django_db
+    def test_a_store_that_is_older_than_the_row_keeps_its_id(self, settings: Settings) -> None:
+        write_owner(settings.PAGE_STORE_DIR, "old")
+        page_store().put(BODY)
+
+        assert "old" == Installation.objects.get().store
+
+    @pytest.mark.django_db
+    def test_a_store_that_was_replaced_can_be_adopted(self, settings: Settings) -> None:
+        page_store().put(BODY)
+        shutil.rmtree(settings.PAGE_STORE_DIR)
+        with pytest.raises(StoreAway):
+            page_store().put(BODY)
+
+        call_command("adopt_store")
+
+        assert BODY == page_store().read(page_store().put(BODY))
 
 
 class TestKeeping:

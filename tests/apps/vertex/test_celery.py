@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from celery import current_app
+from celery.fixups.django import DjangoWorkerFixup  # type: ignore[attr-defined]  # the stubs leave it out
+from django.db import OperationalError, connection
 from kombu import Connection
 
 from tests.conftest import IS_FULL
@@ -19,13 +21,60 @@ from vertex import celery
 from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import JobKind
+from vertex.core.tasks import FETCHING_WORK
 
 RABBITMQ, REDIS, FOLDER = "amqp://broker//", "redis://broker/0", "filesystem://"
 
 
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_connects_again_after_the_database_was_restarted() -> None:
+    """What the clock and the workers do between two tasks must notice that their connection is dead."""
+    worker = DjangoWorkerFixup(celery.app)
+    task = celery.app.tasks["celery.backend_cleanup"]
+    for _ in range(3):  # a worker that has been at work for a while
+        worker.on_task_prerun(sender=task)
+        Job.objects.count()
+        worker.on_task_postrun(sender=task)
+    end_connection()
+    with pytest.raises(OperationalError):  # the control: this is what every task met
+        Job.objects.count()
+
+    worker.on_task_prerun(sender=task)
+
+    assert 0 == Job.objects.count()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_notices_a_dead_connection_at_the_next_task() -> None:
+    worker = DjangoWorkerFixup(celery.app)
+    task = celery.app.tasks["celery.backend_cleanup"]
+    worker.on_task_prerun(sender=task)
+    Job.objects.count()
+    end_connection()
+    worker.on_task_postrun(sender=task)
+
+    worker.on_task_prerun(sender=task)
+
+    assert 0 == Job.objects.count()
+
+
+def end_connection() -> None:
+    """End this process's connection at the server, as a restart does."""
+    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        pid = cursor.fetchone()[0]
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+    other.close()
+
+
 class TestSettings:
     def test_every_queue_of_jobs_has_workers(self) -> None:
-        assert set(Job.Queue.values) == set(celery.WORK_QUEUES)
+        assert set(Job.Queue.values) == {"fetch", *celery.WORK_QUEUES}
 
     def test_every_tick_names_a_task_that_exists_and_a_queue(self) -> None:
         queues = {*celery.WORK_QUEUES, celery.CLOCK_QUEUE}
@@ -48,7 +97,7 @@ class TestSettings:
         }
 
         assert len(kinds) > 20
-        assert kinds <= set(celery.app.tasks)
+        assert kinds <= set(celery.app.tasks) | set(FETCHING_WORK)
 
     def test_the_clock_has_a_queue_of_its_own(self) -> None:
         sweep = celery.app.conf.beat_schedule["sweep_jobs"]
@@ -56,15 +105,15 @@ class TestSettings:
         assert sweep["options"]["queue"] not in celery.WORK_QUEUES
 
     def test_queues_of_rabbitmq_are_quorum_queues(self) -> None:
-        arguments = celery.queue_of("fetch", RABBITMQ).queue_arguments or {}
+        arguments = celery.queue_of("keep", RABBITMQ).queue_arguments or {}
 
         assert arguments["x-queue-type"] == "quorum"
         assert arguments["x-delivery-limit"] == 5
         assert celery.transport_options(RABBITMQ)["confirm_publish"]
 
     def test_other_brokers_know_no_such_arguments(self) -> None:
-        assert celery.queue_of("fetch", REDIS).queue_arguments is None
-        assert celery.queue_of("fetch", FOLDER).queue_arguments is None
+        assert celery.queue_of("keep", REDIS).queue_arguments is None
+        assert celery.queue_of("keep", FOLDER).queue_arguments is None
 
     def test_redis_waits_for_the_longest_task(self) -> None:
         assert celery.transport_options(REDIS)["visibility_timeout"] >= 24 * 3600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -31,6 +32,7 @@ urlpatterns = [
     path("password/", clock_page, name="change_password"),
     path("log-out/", clock_page, name="log_out"),
     path("log-in/", clock_page, name="log_in"),
+    path("work-word/", clock_page, name="work_word"),
 ]
 pytestmark = [pytest.mark.urls("tests.apps.vertex.test_middleware"), pytest.mark.django_db]
 
@@ -163,3 +165,35 @@ class TestTimeZone:
         client.get("/clock/")
 
         assert "nobody 12:00" == Client().get("/clock/").content.decode()
+
+
+class TestLimits:
+    def test_cookies_that_are_too_long_are_not_read(self, client: Client) -> None:
+        assert is_in(client)
+        client.cookies["long"] = '"' + "\\" * 60_000
+        started = time.thread_time()
+
+        response = client.get("/healthz")
+
+        assert response.content.startswith(b"nobody")  # the log-in was in the cookies, too
+        assert time.thread_time() - started < 1
+
+    @pytest.mark.parametrize(
+        ("path", "status"), [("/clock/", 413), ("/nothing/", 413), ("/log-in/", 413)]
+    )
+    def test_strangers_send_no_files(self, path: str, status: int) -> None:
+        response = Client().post(path, "x" * (3 * 2**20), content_type="text/plain")
+
+        assert status == response.status_code
+
+    def test_known_people_send_more_but_not_everything_everywhere(self, client: Client) -> None:
+        body = "x" * (3 * 2**20)
+        assert 200 == client.post("/clock/", body, content_type="text/plain").status_code
+        assert 413 == client.post("/nothing/", body, content_type="text/plain").status_code
+        body = "x" * (17 * 2**20)
+        assert 413 == client.post("/clock/", body, content_type="text/plain").status_code
+
+
+def test_pages_of_those_who_are_logged_in_are_kept_by_nobody(client: Client) -> None:
+    assert "no-store" in client.get("/clock/")["Cache-Control"]
+    assert not Client().get("/clock/").has_header("Cache-Control")

@@ -158,3 +158,44 @@ def test_log_lines_are_json_in_production(tmp_path: Path) -> None:
 )
 def test_brokers_that_are_known_are_taken(url: str, tmp_path: Path) -> None:
     assert url == setting("settings.CELERY_BROKER_URL", tmp_path, BROKER_URL=url)
+
+
+def test_nobody_else_on_the_machine_reads_what_is_kept_in_files(tmp_path: Path) -> None:
+    var = tmp_path / "var"
+    var.mkdir(mode=0o755)
+    program = "import os; os.umask(0o022); os.execvp({0!r}, [{0!r}, 'manage.py', 'migrate', 'core', '0001'])"
+    ended = python(program.format(sys.executable), var)
+
+    assert 0 == ended.returncode, ended.stderr
+    open_to_others = [path for path in [var, *var.rglob("*")] if path.stat().st_mode & 0o077]
+    assert (var / "vertex.sqlite3").exists()
+    assert [] == open_to_others
+
+
+@pytest.mark.parametrize(
+    "setting_of",
+    [
+        {"VERTEX_ALLOWED_NETWORKS": "0.0.0.0/0"},
+        {"VERTEX_ALLOWED_NETWORKS": "10.0.0.0/8,128.0.0.0/1"},
+        {"VERTEX_ALLOWED_NETWORKS": "::/0"},
+        {"VERTEX_ALLOWED_HOSTS": "*"},
+    ],
+    ids=str,
+)
+def test_production_opens_no_door_to_everything(tmp_path: Path, setting_of: dict[str, str]) -> None:
+    ended = manage("check", tmp_path, **PRODUCTION | setting_of)
+
+    assert 0 != ended.returncode
+    assert next(iter(setting_of)) in ended.stderr
+    assert 0 == manage("check", tmp_path, **setting_of).returncode
+
+
+def test_a_python_with_known_flaws_is_told(tmp_path: Path) -> None:
+    program = """
+import sys, django; django.setup()
+from vertex.running import logs
+logs.SAFE_PYTHONS = {sys.version_info[:2]: (*sys.version_info[:2], 999)}
+logs.warn_of_old_python()
+"""
+    assert "known flaws" in python(program, tmp_path).stderr
+    assert "known flaws" not in python(program.replace("999", "0"), tmp_path).stderr

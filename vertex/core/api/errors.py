@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from vertex.core.exceptions import AlreadyExists
 from vertex.core.services.files.uploads import UploadTooLarge
-from vertex.core.storage import DiskFull
+from vertex.core.storage import DiskFull, StoreAway
 
 API_PREFIX = "/api/"
 # The word that a program can act on, by the status that goes with it.
@@ -69,6 +69,12 @@ class DiskIsFull(exceptions.APIException):
     """There is no room to store what was sent."""
 
     status_code = HTTPStatus.INSUFFICIENT_STORAGE
+
+
+class Away(exceptions.APIException):
+    """What holds the answer cannot be reached now."""
+
+    status_code = HTTPStatus.SERVICE_UNAVAILABLE
 
 
 class Damaged(exceptions.APIException):
@@ -142,6 +148,8 @@ def _as_api_error(error: Exception) -> Exception:
             return TooLarge(f"{error}.")
         case AlreadyExists():
             return Conflict(f"{error}.")
+        case StoreAway():
+            return Away("The page store cannot be reached at the moment. Try again later.")
         case DiskFull() | OSError(errno=errno.ENOSPC):
             return DiskIsFull("The disk is full: nothing more is taken until there is room.")
         case _:

@@ -22,6 +22,9 @@ TYPES_BY_FIELD: list[tuple[type[serializers.Field[Any, Any, Any, Any]], tuple[ty
 ]
 
 
+AS_GIVEN = "The address as it was handed in."
+
+
 class StrictSerializer(serializers.Serializer[Any]):
     """Check values and refuse fields that are not known."""
 

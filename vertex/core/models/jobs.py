@@ -5,12 +5,20 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from vertex.core.models.people import User
 from vertex.core.models.search import has_words
 from vertex.core.models.sites import Site
+
+# No job is put off for longer: one that waits for more was put off before the clock was set back.
+LONGEST_DELAY = timedelta(hours=2)
+
+
+def is_due(now: datetime) -> Q:
+    """Return the condition that a waiting job may be taken up."""
+    return Q(due_at__lte=now) | Q(due_at__gt=now + LONGEST_DELAY)
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -20,13 +28,22 @@ class JobQuerySet(models.QuerySet["Job"]):
     def finished(self) -> JobQuerySet:
         return self.exclude(state__in=[Job.State.DUE, Job.State.RUNNING])
 
+    def progress_word(self) -> str:
+        """Return a word that changes whenever one of the jobs begins to wait, or ends."""
+        of_jobs = self.aggregate(
+            n_unfinished=Count("pk", filter=Q(state__in=[Job.State.DUE, Job.State.RUNNING])),
+            last_end=Max("finished_at"),
+        )
+        last_end = of_jobs["last_end"]
+        return f"{of_jobs['n_unfinished']}-{last_end.timestamp() if last_end else 0}"
+
     def failed_last(self) -> JobQuerySet:
         """Return the failed jobs after which no other job of their site has finished."""
         later = Job.objects.finished().filter(site=OuterRef("site"), pk__gt=OuterRef("pk"))
         return self.filter(state=Job.State.FAILED).exclude(Exists(later))
 
     def due(self, now: datetime) -> JobQuerySet:
-        return self.filter(state=Job.State.DUE, due_at__lte=now)
+        return self.filter(is_due(now), state=Job.State.DUE)
 
     def overdue(self, now: datetime, by: timedelta) -> JobQuerySet:
         """Return the jobs that somebody should have worked on for this long, and nobody does."""

@@ -59,6 +59,8 @@ class Site(models.Model):
     snapshots_kept = models.PositiveIntegerField(null=True, blank=True)
     # How extraction finds the cluster whose rule serves a page.
     match_by = models.CharField(max_length=9, choices=MatchBy.choices, default=MatchBy.MODEL)
+    # ISO 3166; blank: that of its host name. By it telephone numbers and shared currency signs are read.
+    country = models.CharField(max_length=2, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from django.contrib.messages import constants
 from django.contrib.messages.storage.base import Message
 from django.http import QueryDict
 from django.template import Context, Library
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.heartbeat import read_machine_health
 
 register = Library()
@@ -260,3 +262,22 @@ def sort_heading(context: Context, key: str, word: str, look: str = "") -> dict[
         "is_number": "number" in look,
         "is_minor": "minor" in look,
     }
+
+
+@register.simple_tag(takes_context=True)
+def followed_work(context: Context) -> SafeString:
+    """Return where a page asks whether work has ended, and what the answer was when it was drawn."""
+    user, site = context.get("user"), context.get("site")
+    if not isinstance(user, User):
+        return SafeString("")
+    visible = Job.objects.visible_to(user)
+    query = ""
+    if isinstance(site, Site):
+        visible = visible.filter(site=site)
+        query = f"?site={quote(site.name)}"
+    return format_html(
+        'data-follows="{}{}" data-followed="{}"',
+        reverse("work_word"),
+        query,
+        visible.progress_word(),
+    )

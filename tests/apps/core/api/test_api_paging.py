@@ -35,7 +35,7 @@ def cursor_in(address: str) -> str:
 
 def make_pages(site: Site, n: int) -> None:
     Page.objects.bulk_create(
-        Page(site=site, url=f"{site.root_url}{i}", url_hash=i.to_bytes(16, "big"), written_url="")
+        Page(site=site, url=f"{site.root_url}{i}", url_hash=i.to_bytes(16, "big"), given_url="")
         for i in range(n)
     )
 

@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from annotation.models import Annotation, Comment, Sample
 from clustering.models import Cluster, ClusterAnswer, ClusterChange, ClusterFigures, Clustering
 from monitoring.models import Alert, Channel, Check, Proposal, Schedule, SiteChange
-from rules.models import Webhook
+from rules.models import BorrowedRule, Webhook
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from tests.apps.rules.record_cast import record_of, rule_of, vertical_of
 from vertex.core.models import Job, Membership, Role, Scope, Site, User
@@ -97,6 +97,7 @@ def places() -> dict[str, Any]:
     )
     rule = rule_of(site, state="draft")
     record = record_of(rule, page)
+    BorrowedRule.objects.create(cluster=cluster, rule=rule)
     webhook = Webhook.objects.create(site=site, url="https://receiver.example/hook", secret="s")
     return {
         "rule": rule.pk,

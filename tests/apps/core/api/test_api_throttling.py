@@ -1,11 +1,19 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.http import HttpRequest
+from django.test import Client, RequestFactory
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from tests.apps.clustering.api_cast import API, Caller, caller
+from vertex.core.api.throttling import CallerThrottle
 from vertex.core.models import Role, User
 from vertex.core.services.people import tokens
+from vertex.running.caches import cache_settings
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +49,33 @@ def test_guessing_tokens_is_slowed_down(settings: Any) -> None:
     assert [401, 401, 429, 429] == statuses(lambda: guesser.get("sites/"), 4)
     assert 429 == Client().get(f"{API}/sites/").status_code
     assert 200 == caller("ada", Role.VIEWER).get("sites/").status_code
+
+
+def test_callers_at_the_same_time_are_counted_one_by_one(settings: Any) -> None:
+    settings.API_RATE_ANONYMOUS = 40
+    requests = [RequestFactory().get("/") for _ in range(8)]
+
+    def allowed(request: HttpRequest) -> int:
+        throttle, view = CallerThrottle(), APIView()
+        return sum(throttle.allow_request(Request(request), view) for _ in range(20))
+
+    with ThreadPoolExecutor(8) as threads:
+        n_allowed = sum(threads.map(allowed, requests))
+
+    assert 40 >= n_allowed >= 30  # some may be refused while another is being refused
+
+
+def test_nobody_waits_for_a_cache_that_is_away(settings: Any) -> None:
+    settings.API_RATE = 1
+    settings.CACHES = {"default": cache_settings("redis://127.0.0.1:1/0", Path())}
+    ada = caller("ada", Role.VIEWER)
+    started = time.monotonic()
+
+    assert [200] * 5 == statuses(lambda: ada.get("sites/"), 5)
+    assert time.monotonic() - started < 30
+
+    settings.CACHES = {"default": cache_settings("", settings.VAR_DIR / "other-cache")}
+    assert [200, 429] == statuses(lambda: ada.get("sites/"), 2)
 
 
 def test_an_address_made_up_by_the_caller_changes_nothing(settings: Any) -> None:

@@ -35,6 +35,14 @@ def test_a_new_installation_without_workers_says_so() -> None:
     assert workers.startswith("No worker is running")
 
 
+def test_a_clock_that_stopped_is_blamed_and_not_the_workers() -> None:
+    all_alive()
+    Heartbeat.objects.update(at=timezone.now() - 3 * MINUTE)
+    (problem,) = heartbeat.read_machine_health().problems
+
+    assert problem.startswith("The clock stands still (last tick 3")
+
+
 def test_a_queue_without_a_worker_is_named() -> None:
     all_alive()
     Heartbeat.objects.filter(name="fetch").update(at=timezone.now() - 3 * MINUTE)

@@ -172,9 +172,7 @@ def test_pages_outlive_the_crawl_that_found_them(monkeypatch: pytest.MonkeyPatch
     site = Site.objects.create(name="shop", root_url="http://shop.example/")
     for number in range(5):
         url = f"http://shop.example/{number}"
-        Page.objects.create(
-            site=site, url=url, url_hash=url_hash(url), written_url=url, crawl=crawl
-        )
+        Page.objects.create(site=site, url=url, url_hash=url_hash(url), given_url=url, crawl=crawl)
 
     assert sweeping.drop_old_jobs(now=now) == 1
     assert [None] * 5 == list(site.pages.values_list("crawl", flat=True))

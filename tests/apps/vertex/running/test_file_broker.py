@@ -71,8 +71,9 @@ def test_leftovers_of_a_crash_go_at_the_next_start(tmp_path: Path) -> None:
     old, young = tmp_path / "1_a.keep.unwritten", tmp_path / "2_b.keep.unwritten"
     old.write_text("")
     young.write_text("")
-    long_ago = time.time() - 3600
-    os.utime(old, (long_ago, long_ago))
+    now = time.time()
+    os.utime(old, (now - 3600, now - 3600))
+    os.utime(young, (now, now))
 
     file_broker.use_folder(tmp_path)
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from vertex.core.models import Heartbeat, Job
 from vertex.core.services.jobs import heartbeat
+from vertex.core.storage import OWNER_FILE, page_store, write_owner
 from vertex.running import health
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -67,6 +68,7 @@ def test_all_is_well() -> None:
         "migrations",
         "page_store",
         "disk",
+        "cache",
         "broker",
         "workers",
         "overdue_jobs",
@@ -105,7 +107,27 @@ def test_a_page_store_that_cannot_be_written_is_told(settings: Any, tmp_path: An
 def test_a_probe_leaves_nothing_in_the_page_store(settings: Any) -> None:
     checks()
 
-    assert [] == [path for path in settings.PAGE_STORE_DIR.rglob("*") if path.is_file()]
+    files = [path.name for path in settings.PAGE_STORE_DIR.rglob("*") if path.is_file()]
+    assert [OWNER_FILE] == files
+
+
+def test_a_page_store_that_is_not_mounted_is_told_and_not_made_anew(settings: Any) -> None:
+    page_store().put(b"<p>x")
+    shutil.move(settings.PAGE_STORE_DIR, settings.PAGE_STORE_DIR.with_name("elsewhere"))
+    status, told = checks()
+
+    assert (503, False) == (status, told["page_store"]["ok"])
+    assert "not mounted" in told["page_store"]["message"]
+    assert not settings.PAGE_STORE_DIR.exists()
+
+
+def test_a_page_store_of_another_installation_is_told(settings: Any) -> None:
+    page_store().put(b"<p>x")
+    write_owner(settings.PAGE_STORE_DIR, "somebody-elses")
+    status, told = checks()
+
+    assert (503, False) == (status, told["page_store"]["ok"])
+    assert "another installation's" in told["page_store"]["message"]
 
 
 def test_a_database_that_is_gone_is_told_without_its_address(
@@ -159,3 +181,9 @@ def test_a_broker_that_answers_is_well(settings: Any, redis_url: str) -> None:
         _, told = checks()
 
     assert told["broker"]["ok"]
+
+
+def test_strangers_learn_what_fails_and_not_why() -> None:
+    told = Client(REMOTE_ADDR="192.0.2.7").get("/readyz").json()
+
+    assert {"ok", "matters"} == {key for check in told["checks"].values() for key in check}

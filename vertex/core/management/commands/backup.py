@@ -9,12 +9,12 @@ from django.core.management.base import CommandError, CommandParser
 
 from vertex.core.management.output import WorkCommand
 from vertex.core.services.files import backup
-from vertex.core.storage import DiskFull
+from vertex.core.storage import DiskFull, StoreAway
 
 
 class Command(WorkCommand):
     help = "Write database and page store as one consistent set into FILE, while the product goes on working."
-    failures = (DiskFull,)
+    failures = (DiskFull, StoreAway)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

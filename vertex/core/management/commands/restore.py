@@ -9,14 +9,14 @@ from django.core.management.base import CommandParser
 
 from vertex.core.management.output import WorkCommand
 from vertex.core.services.files import backup
-from vertex.core.storage import DiskFull
+from vertex.core.storage import DiskFull, StoreAway
 
 
 class Command(WorkCommand):
     help = (
         "Bring a backup back into an empty installation, on SQLite or PostgreSQL, and upgrade it."
     )
-    failures = (backup.NotABackup, backup.NotEmpty, DiskFull)
+    failures = (backup.NotABackup, backup.NotEmpty, DiskFull, StoreAway)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path, help="what `backup` wrote")

@@ -25,11 +25,11 @@ from django.apps import apps
 from django.apps.registry import Apps
 from django.core.management import call_command
 from django.core.management.color import no_style
-from django.db import connection, models, transaction
+from django.db import DataError, IntegrityError, connection, models, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from vertex.core.models import Site, User
+from vertex.core.models import Installation, Site, User
 from vertex.core.models.bodies import bodies_named
 from vertex.core.storage import BodyDamaged, BodyMissing, PageStore, page_store
 
@@ -37,6 +37,9 @@ OUR_APPS = ["core", "clustering", "annotation", "rules", "monitoring"]
 FORMAT = 1
 ROWS_AT_ONCE = 2_000
 MAX_BODY = 64 * 1024 * 1024
+MAX_LINE = 256 * 1024 * 1024  # characters of a row
+MAX_DESCRIPTION = 16 * 1024 * 1024  # bytes
+MAX_WINDOW = 128 * 1024 * 1024  # bytes that a compressed file may ask for to be read
 # What a tar archive with damaged contents raises on the way to the database.
 DAMAGED = (tarfile.TarError, zstandard.ZstdError, EOFError, KeyError, ValueError)
 
@@ -93,11 +96,12 @@ def restore(file: Path) -> dict[str, Any]:
     state = _migrate_to(description["migrations"])
     try:
         with tarfile.open(file) as archive:
-            _restore_bodies(archive, page_store())
+            # The row that says whose the store is may have no table yet.
+            _restore_bodies(archive, PageStore(page_store().folder))
         with tarfile.open(file) as archive, transaction.atomic():
             _restore_rows(archive, state)
             _reset_sequences(state)
-    except DAMAGED as error:
+    except (*DAMAGED, TypeError, AttributeError, DataError, IntegrityError) as error:
         raise NotABackup(f"{file} is damaged: {type(error).__name__}: {error}") from None
     finally:
         call_command("migrate", verbosity=0)
@@ -121,9 +125,13 @@ def consistent_reads() -> Iterator[None]:
 
 
 def _models(registry: Apps) -> dict[str, type[models.Model]]:
-    """Return our models by the name that their rows have in the archive."""
+    """Return our models by the name that their rows have in the archive.
+
+    Which page store an installation has is its own: a restored one has another.
+    """
     ours = (model for model in registry.get_models() if model._meta.app_label in OUR_APPS)
-    return {model._meta.label_lower: model for model in ours}
+    own = Installation._meta.label_lower
+    return {model._meta.label_lower: model for model in ours if model._meta.label_lower != own}
 
 
 def _add_rows(archive: tarfile.TarFile, model: type[models.Model]) -> int:
@@ -177,8 +185,17 @@ def _description(file: Path) -> dict[str, Any]:
     try:
         with tarfile.open(file) as archive:
             member = archive.extractfile("backup.json")
-            description: dict[str, Any] = orjson.loads(member.read() if member else b"")
-    except (tarfile.TarError, KeyError, orjson.JSONDecodeError, EOFError) as error:
+            description: dict[str, Any] = orjson.loads(
+                member.read(MAX_DESCRIPTION) if member else b""
+            )
+            migrations = [(str(app), str(name)) for app, name in description["migrations"]]
+            description |= {
+                "migrations": migrations,
+                "made_at": str(description["made_at"]),
+                "n_bodies": int(description["n_bodies"]),
+                "rows": {str(name): int(n) for name, n in description["rows"].items()},
+            }
+    except (*DAMAGED, TypeError, AttributeError) as error:
         raise NotABackup(f"{file} is not a complete backup: {error}") from None
     if description.get("format") != FORMAT:
         raise NotABackup(
@@ -216,9 +233,16 @@ def _restore_bodies(archive: tarfile.TarFile, store: PageStore) -> None:
     for member in archive:
         if member.name.startswith("bodies/") and (file := archive.extractfile(member)):
             name = member.name.removeprefix("bodies/").removesuffix(".zst")
-            body = zstandard.decompress(file.read(), max_output_size=MAX_BODY)
+            body = _unpacked(file.read(MAX_BODY + 1))
             if store.put(body) != name:
                 raise NotABackup(f"the body {name} in the backup is damaged")
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """Unpack a body. Raises ZstdError where it is damaged or claims to be larger than any."""
+    if zstandard.frame_content_size(packed) > MAX_BODY:
+        raise zstandard.ZstdError("a body is larger than any page")
+    return zstandard.decompress(packed, max_output_size=MAX_BODY)
 
 
 def _restore_rows(archive: tarfile.TarFile, state: Apps) -> None:
@@ -227,7 +251,9 @@ def _restore_rows(archive: tarfile.TarFile, state: Apps) -> None:
     for member in archive:
         if member.name.startswith("rows/") and (file := archive.extractfile(member)):
             name = member.name.removeprefix("rows/").removesuffix(".jsonl.zst")
-            with zstandard.ZstdDecompressor().stream_reader(file) as lines:
+            with zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).stream_reader(
+                file
+            ) as lines:
                 _insert(
                     models_by_name[name], io.TextIOWrapper(lines, encoding="utf-8", newline="\n")
                 )
@@ -235,7 +261,9 @@ def _restore_rows(archive: tarfile.TarFile, state: Apps) -> None:
 
 def _insert(model: type[models.Model], lines: io.TextIOWrapper) -> None:
     batch = []
-    for line in lines:
+    while line := lines.readline(MAX_LINE):
+        if len(line) == MAX_LINE:
+            raise NotABackup("a row in the backup is longer than any")
         batch.append(model(**_row(model, orjson.loads(line))))
         if len(batch) == ROWS_AT_ONCE:
             model._default_manager.bulk_create(batch)

@@ -66,6 +66,9 @@ def _problems(
             f"The clock stands still ({_when(swept_at, now)}): "
             f"start beat and a worker for the queue {CLOCK}."
         )
+        if swept_at is not None:
+            # Workers answer its ticks: since it stopped, nobody knows how they are.
+            return problems
     if len(silent) == len(Job.Queue):
         problems.append("No worker is running: jobs wait until one is started.")
     elif silent:

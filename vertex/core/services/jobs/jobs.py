@@ -15,7 +15,14 @@ from typing import Any
 import structlog
 from celery import current_app
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    transaction,
+)
 from django.db.models import F, Q
 from django.utils import timezone
 from kombu import Connection
@@ -23,15 +30,16 @@ from kombu.exceptions import KombuError
 
 from vertex.core.exceptions import AlreadyExists
 from vertex.core.models import Job, Site, User
-from vertex.core.models.jobs import JobQuerySet
+from vertex.core.models.jobs import LONGEST_DELAY, JobQuerySet, is_due
 from vertex.core.services.jobs.processes import is_gone, this_process
 from vertex.core.services.people import audit
-from vertex.core.storage import DiskFull
+from vertex.core.storage import DiskFull, StoreAway, page_store
 from vertex.core.texts import storable
 
 LEASE = timedelta(seconds=60)
 WAIT_AFTER_FAILURE = timedelta(seconds=30)  # doubled with each failure
 MAX_WAIT = timedelta(hours=1)
+WAIT_FOR_RETURN = timedelta(seconds=30)  # of a page store or a database that is away
 MAX_STEP = timedelta(hours=1)  # a step that is kept alive and takes longer is taken for hanging
 MAX_TITLE_CHARS = 200
 MAX_MESSAGE_CHARS = 300
@@ -187,8 +195,11 @@ def create_job(
 def ring(job: Job) -> bool:
     """Send the broker a message that a job is due, and return whether it was reached.
 
-    If not, the sweeper rings again.
+    If not, the sweeper rings again. Jobs that fetch need no ring: the processes that do them look for what is
+    due by themselves.
     """
+    if job.queue == Job.Queue.FETCH:
+        return True
     try:
         current_app.send_task(job.task, args=[job.pk], queue=job.queue, retry=False)
     except _broker_errors(current_app.connection_for_write()) as error:
@@ -206,15 +217,10 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
     run.report = report
     is_nested = connection.in_atomic_block
     try:
+        page_store().check()
         result = work(run)
         # Changes nothing where the work has finished the job itself.
         _end(run, Job.State.DONE, result=result or {})
-    except JobCancelled:
-        _end(run, Job.State.CANCELLED)
-    except LeaseLost:
-        log.warning("lease_lost", job=job_id)
-    except JobFailed as error:
-        _end(run, Job.State.FAILED, error=str(error))
     except KeyboardInterrupt:
         if not is_nested:
             _drop_connection()
@@ -223,14 +229,28 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
     except SystemExit:  # the worker is being stopped: the next one goes on from here
         if not is_nested:
             _drop_connection()
-        _postpone(run, wait=timedelta(0), n_tries=F("n_tries") - 1)
+        hand_back(run)
         raise
-    except Exception as error:  # the one place where a job may fail: the failure becomes its row
-        log.exception("job_failed", job=job_id)
-        if not connection.in_atomic_block:
-            connection.close_if_unusable_or_obsolete()  # the failure may be that of the connection
-        _fail_or_wait(run, error)
+    except Exception as error:  # noqa: BLE001 - the one place where a job may fail: it becomes its row
+        end_with(run, error)
     return Job.objects.filter(pk=job_id).first() or run.job  # it may have gone with its site
+
+
+def end_with(run: JobRun, error: Exception) -> None:
+    """Store how a job ended or when it is tried again, by what its work raised."""
+    if isinstance(error, JobCancelled):
+        _end(run, Job.State.CANCELLED)
+    elif isinstance(error, LeaseLost):
+        log.warning("lease_lost", job=run.job.pk)
+    elif isinstance(error, JobFailed):
+        _end(run, Job.State.FAILED, error=str(error))
+    else:
+        _postpone_or_fail(run, error)
+
+
+def hand_back(run: JobRun) -> None:
+    """Make a job due again at once: its process is being stopped, and the next one goes on with it."""
+    _postpone(run, wait=timedelta(0), n_tries=F("n_tries") - 1)
 
 
 def _drop_connection() -> None:
@@ -315,8 +335,11 @@ def claimable(job: Job, now: datetime) -> JobQuerySet:
     rows = Job.objects.filter(pk=job.pk, lease=job.lease)
     if job.state == Job.State.RUNNING and is_gone(job.leased_by):
         return rows.filter(state=Job.State.RUNNING)
-    left = Q(state=Job.State.RUNNING, leased_until__lt=now)
-    return rows.filter(left | Q(state=Job.State.DUE, due_at__lte=now))
+    # A lease that ends later than any can was given before the clock was set back.
+    is_over = Q(leased_until__lt=now) | Q(leased_until__gt=now + LONGEST_DELAY)
+    return rows.filter(
+        (Q(state=Job.State.RUNNING) & is_over) | (Q(state=Job.State.DUE) & is_due(now))
+    )
 
 
 def end_hopeless(job: Job, now: datetime) -> bool:
@@ -366,6 +389,22 @@ def _postpone(run: JobRun, *, wait: timedelta, **changes: object) -> None:
     )
 
 
+def _postpone_or_fail(run: JobRun, error: Exception) -> None:
+    """Postpone a job whose work broke; one whose needs are away for now loses no try by it."""
+    is_away = _is_away(error)
+    if is_away:
+        log.warning("job_waits", job=run.job.pk, error=str(error))
+    else:
+        log.error("job_failed", job=run.job.pk, exc_info=error)
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()  # the failure may be that of the connection
+    if is_away:  # what it needs comes back; that it is away now says nothing of the job
+        message = storable(f"Waits: {error}", MAX_ERROR_CHARS)
+        _postpone(run, wait=WAIT_FOR_RETURN, n_tries=F("n_tries") - 1, error=message)
+    else:
+        _fail_or_wait(run, error)
+
+
 def _fail_or_wait(run: JobRun, error: Exception) -> None:
     """Postpone the job to its next try; it fails after too many tries, or where the disk is full."""
     n_tries, max_tries = run.held.values_list("n_tries", "max_tries").first() or (0, 0)
@@ -381,6 +420,14 @@ def _fail_or_wait(run: JobRun, error: Exception) -> None:
             wait=min(WAIT_AFTER_FAILURE * 2 ** (n_tries - 1), MAX_WAIT),
             error=storable(message, MAX_ERROR_CHARS),
         )
+
+
+def _is_away(error: Exception) -> bool:
+    """Return whether the page store or the database cannot be reached."""
+    if isinstance(error, StoreAway):
+        return True
+    is_lost = isinstance(error, OperationalError | InterfaceError)
+    return is_lost and (connection.connection is None or not connection.is_usable())
 
 
 def _is_disk_full(error: Exception) -> bool:

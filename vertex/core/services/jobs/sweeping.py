@@ -10,6 +10,7 @@ from django.db.models.fields.reverse_related import ForeignObjectRel
 from django.utils import timezone
 
 from vertex.core.models import Job
+from vertex.core.models.jobs import LONGEST_DELAY
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.processes import is_gone
 
@@ -65,7 +66,9 @@ def _detach_rows(job_pks: list[int]) -> None:
 def _unattended(now: datetime) -> Iterator[Job]:
     """Yield the jobs whose worker is gone, then the oldest of those that wait in each queue."""
     for job in Job.objects.filter(state=Job.State.RUNNING).order_by("due_at"):
-        if (job.leased_until is not None and job.leased_until < now) or is_gone(job.leased_by):
+        until = job.leased_until
+        is_over = until is not None and not now <= until <= now + LONGEST_DELAY
+        if is_over or is_gone(job.leased_by):
             yield job
     for queue in Job.Queue:
         yield from (
@@ -74,10 +77,12 @@ def _unattended(now: datetime) -> Iterator[Job]:
 
 
 def _may_ring(job: Job, now: datetime) -> bool:
-    """Return whether enough time has passed since the last ring for a job.
+    """Return whether enough time has passed since the last ring for a job that needs one.
 
     The time grows with the wait, so that a broker without workers does not fill up.
     """
+    if job.queue == Job.Queue.FETCH:
+        return False
     if job.rung_at is None:
         return True
     waiting_for = now - (job.leased_until or job.due_at)

@@ -136,11 +136,16 @@ def _wait_after(*, n: int, last: datetime | None, n_free: int, now: datetime) ->
     >>> now = datetime(2025, 1, 1, tzinfo=UTC)
     >>> [_wait_after(n=n, last=now, n_free=5, now=now).seconds for n in (4, 5, 6, 99)]
     [0, 15, 30, 900]
+    >>> _wait_after(n=5, last=now, n_free=5, now=now - timedelta(days=1)).seconds
+    900
     """
     if last is None or n < n_free:
         return timedelta(0)
     wait: timedelta = FIRST_WAIT * 2 ** min(n - n_free, 10)
-    return last + min(wait, LONGEST_WAIT) - now
+    left = last + min(wait, LONGEST_WAIT) - now
+    return min(
+        left, LONGEST_WAIT
+    )  # where the clock was set back, the last failure is still to come
 
 
 def _forget_own_failures(attempt: LogInAttempt) -> None:

@@ -63,6 +63,18 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 @needs_role(Role.VIEWER)
 @require_GET
+def work_word(request: HttpRequest) -> HttpResponse:
+    """Answer with a word that changes when a job of the site begins or ends: open pages ask for it."""
+    visible = Job.objects.visible_to(user_of(request))
+    name = words(request, "site")
+    followed = visible.filter(site__name=name) if name else visible
+    return HttpResponse(
+        followed.progress_word(), content_type="text/plain", headers={"Cache-Control": "no-store"}
+    )
+
+
+@needs_role(Role.VIEWER)
+@require_GET
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     user = user_of(request)
     visible = Job.objects.visible_to(user).select_related("site", "created_by")

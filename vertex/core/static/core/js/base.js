@@ -2,6 +2,7 @@
 import { listenToKeys } from "./keys.js";
 import { watchToasts } from "./toasts.js";
 import { keepColumns } from "./columns.js";
+import { followWork } from "./follow.js";
 
 const THEMES = ["system", "light", "dark"];
 
@@ -101,3 +102,4 @@ showTheme(currentTheme());
 listenToKeys();
 watchToasts();
 keepColumns();
+followWork();

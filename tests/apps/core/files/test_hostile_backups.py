@@ -1,0 +1,92 @@
+"""A file that is no backup of ours is refused in words, in little memory, and nothing is restored."""
+
+from __future__ import annotations
+
+import io
+import struct
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import zstandard
+
+from vertex.core.models import Site
+from vertex.core.services.files import backup
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DESCRIPTION: dict[str, Any] = {
+    "format": 1,
+    "made_at": "2025-01-01T00:00:00",
+    "migrations": [["core", "0001_initial"]],
+    "rows": {"core.site": 1},
+    "n_bodies": 1,
+    "damaged": [],
+}
+ROWS = "rows/core.site.jsonl.zst"
+BODY = f"bodies/{'0' * 64}.zst"
+
+
+def tar(folder: Path, files: dict[str, bytes]) -> Path:
+    path = folder / "made-up.tar"
+    with tarfile.open(path, "w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+def frame_that_claims(n_bytes: int) -> bytes:
+    """Return a frame whose head says that so many bytes are in it."""
+    return (
+        b"\x28\xb5\x2f\xfd"
+        + bytes([0b11000000, 0b01010000])
+        + struct.pack("<Q", n_bytes)
+        + b"\x01\x00\x00"
+    )
+
+
+def described(**changes: Any) -> bytes:
+    return orjson.dumps(DESCRIPTION | changes)
+
+
+def packed(content: bytes) -> bytes:
+    return zstandard.compress(content)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"backup.json": b"[]"},
+        {"backup.json": b"{}"},
+        {"backup.json": b'{"format": 1}'},
+        {"backup.json": described(migrations=[1])},
+        {"backup.json": described(rows=[])},
+        {"backup.json": described(), ROWS: packed(b"[]\n")},
+        {"backup.json": described(), ROWS: packed(b"{}\n")},
+        {"backup.json": described(), ROWS: packed(b'{"id": []}\n')},
+        {"backup.json": described(), "rows/core.nothing.jsonl.zst": packed(b"{}\n")},
+        {"backup.json": described(), ROWS: b"no frame"},
+        {"backup.json": described(), BODY: frame_that_claims(60 << 30)},
+        {"backup.json": described(), BODY: packed(b"another body")},
+    ],
+    ids=str,
+)
+def test_a_made_up_backup_is_refused(tmp_path: Path, files: dict[str, bytes]) -> None:
+    with pytest.raises(backup.NotABackup):
+        backup.restore(tar(tmp_path, files))
+
+    assert 0 == Site.objects.count()
+
+
+def test_a_row_without_end_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "MAX_LINE", 1000)
+    line = b'{"name": "' + b"x" * 100_000 + b'"}\n'
+
+    with pytest.raises(backup.NotABackup, match="longer than any"):
+        backup.restore(tar(tmp_path, {"backup.json": described(), ROWS: packed(line)}))

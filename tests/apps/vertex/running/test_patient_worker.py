@@ -1,0 +1,155 @@
+"""Whoever sends slowly, or too much, holds up nobody else; in a real gunicorn with two threads."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from urllib.request import urlopen
+
+import pytest
+
+from tests.installation import installation, wait_until
+from tests.servers import _free_port
+from vertex.running.patient_worker import MAX_HEAD, read_head
+
+N_SLOW = 40
+FORM = (
+    b"POST /log-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
+)
+URL_ENCODED = b"application/x-www-form-urlencoded"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Yield where a web server of one process and two threads listens."""
+    port = _free_port()
+    with installation(tmp_path_factory.mktemp("web")) as made:
+        made.more = {"VERTEX_BIND": f"127.0.0.1:{port}", "VERTEX_WEB_WORKERS": "1"}
+        arguments = ["-m", "gunicorn", "--config=python:vertex.running.gunicorn", "--threads=2"]
+        made.start(*arguments, "--no-control-socket", "vertex.wsgi", log="web")
+        wait_until(lambda: is_answered(port), "an answer")
+        yield port
+
+
+def is_answered(port: int, within: float = 60) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/healthz", timeout=within) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def connect(port: int) -> socket.socket:
+    client = socket.create_connection(("127.0.0.1", port))
+    client.settimeout(90)
+    return client
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"POST /log-in/ HTTP/1.1\r\nHost: local",
+        FORM % (URL_ENCODED, 1000) + b"user",
+        FORM % (b"multipart/form-data; boundary=x", 10_000_000) + b"--x\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /he",
+    ],
+    ids=["nothing", "heads", "forms", "files", "second requests"],
+)
+def test_many_who_are_slow_hold_up_nobody(port: int, begun: bytes) -> None:
+    with ExitStack() as stack:
+        for _ in range(N_SLOW):
+            client = stack.enter_context(connect(port))
+            client.sendall(begun)
+        time.sleep(0.5)
+
+        assert all(is_answered(port) for _ in range(3))
+
+
+def test_those_who_do_not_take_note_of_the_end_hold_up_nobody(port: int) -> None:
+    with ExitStack() as stack:
+        for _ in range(N_SLOW):
+            client = stack.enter_context(connect(port))
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+
+        started = time.monotonic()
+        assert is_answered(port)
+        assert time.monotonic() - started < N_SLOW  # two seconds each, one after the other, without
+
+
+def test_a_request_in_pieces_is_answered(port: int) -> None:
+    body = b"username=nobody&password=nothing"
+    request = FORM % (URL_ENCODED, len(body)) + body
+    with connect(port) as client:
+        for start in range(0, len(request), 40):
+            client.sendall(request[start : start + 40])
+            time.sleep(0.02)
+        assert client.recv(12) == b"HTTP/1.1 403"  # without a token against forgery
+
+
+def test_a_connection_is_used_again_and_pipelined(port: int) -> None:
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with connect(port) as client:
+        client.sendall(request + request)
+        received = b""
+        while received.count(b"ok\n") < 2:
+            received += client.recv(4096)
+        client.sendall(request)
+        assert client.recv(12) == b"HTTP/1.1 200"
+
+
+def test_who_is_slow_is_told_in_the_end(port: int) -> None:
+    with connect(port) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        assert client.recv(12) == b"HTTP/1.1 408"
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"Transfer-Encoding: chunked", b"411"),
+        (b"X: " + b"x" * MAX_HEAD, b"431"),
+    ],
+)
+def test_what_nobody_should_wait_for_is_refused(port: int, head: bytes, status: bytes) -> None:
+    with connect(port) as client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n")
+        assert client.recv(12)[-3:] == status
+
+
+def test_whoever_expects_to_be_asked_for_the_body_is(port: int) -> None:
+    head = FORM % (URL_ENCODED, 4)
+    with connect(port) as client:
+        client.sendall(head[:-2] + b"Expect: 100-continue\r\n\r\n")
+        assert client.recv(12) == b"HTTP/1.1 100"
+
+
+@pytest.mark.parametrize("path", ["/log-in/", "/sites/shop/import/", "/nothing/", "/api/v1/sites/"])
+def test_a_stranger_s_file_is_refused_before_it_is_read(port: int, path: str) -> None:
+    with connect(port) as client:
+        head = FORM.replace(b"/log-in/", path.encode()) % (
+            b"multipart/form-data; boundary=x",
+            10**9,
+        )
+        client.sendall(head)
+        status = client.recv(12)[-3:]
+        assert status in {b"413", b"401"}
+
+
+def test_long_cookies_cost_nothing(port: int) -> None:
+    cookie = b'Cookie: a="' + b"\\" * 7_900 + b"\r\n"
+    started = time.monotonic()
+    with connect(port) as client:
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + 3 * cookie + b"\r\n")
+        assert client.recv(12) == b"HTTP/1.1 200"
+    assert time.monotonic() - started < 30
+    assert is_answered(port)
+
+
+def test_a_head_says_how_long_the_body_is() -> None:
+    head = read_head(b"POST / HTTP/1.1\r\ncontent-LENGTH : 7\r\nExpect: 100-Continue")
+
+    assert (7, False, True) == (head.length, head.is_chunked, head.expects_continue)
+    assert 0 == read_head(b"GET / HTTP/1.1\r\nContent-Length: -1").length

@@ -1,0 +1,236 @@
+"""A worker of gunicorn whose threads never wait for a client.
+
+The event loop reads requests, with their bodies, from all connections at once; only a whole request is given
+to a thread. Somebody who sends a byte now and then costs a place in a table and not a thread. Bodies larger
+than a form are read by the application as they come: it takes them from known people only, see
+`vertex.running.request_limits`. In the same way the end of a connection is waited for in the loop.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import struct
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from gunicorn import http
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+HEAD_WITHIN: Final = 10.0  # seconds from the first byte
+BODY_WITHIN: Final = 30.0
+LINGER: Final = 2.0  # seconds in which a client may take note of the end
+STALL: Final = (
+    20  # seconds that a thread waits for the next bytes of a large body, or until some are taken
+)
+MAX_HEAD: Final = 32 * 1024
+MAX_BODY: Final = 2 * 1024 * 1024 + 64 * 1024  # of forms, whose own limit answers in words
+MAX_WAITING_BYTES: Final = 64 * 1024 * 1024  # of all requests that are not complete
+MAX_RECEIVED: Final = 64 * 1024
+END_OF_HEAD: Final = b"\r\n\r\n"
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+REFUSALS: Final = {
+    408: b"Request Timeout",
+    411: b"Length Required",
+    431: b"Request Header Fields Too Large",
+    503: b"Service Unavailable",
+}
+
+
+@dataclass(eq=False, slots=True)
+class _Arriving:
+    """A request that is not complete yet."""
+
+    conn: TConn
+    ends_at: float  # when it is given up
+    data: bytearray = field(default_factory=bytearray)
+    n_wanted: int | None = None  # bytes of the whole request, None until its head is complete
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What a request's head says of its body."""
+
+    length: int
+    is_chunked: bool
+    expects_continue: bool
+
+
+class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no types
+    """Threads for requests that are complete, the event loop for all that is not."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.arriving: dict[TConn, _Arriving] = {}
+        self.lingering: dict[socket.socket, float] = {}  # with the time at which they are closed
+        self.n_waiting_bytes = 0
+
+    def accept(self, listener: socket.socket) -> None:
+        try:
+            client, address = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError, InterruptedError):
+            return
+        stall = struct.pack("ll", STALL, 0)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, stall)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, stall)
+        self.nr_conns += 1
+        self._await_request(TConn(self.cfg, client, address, listener.getsockname()), b"")
+
+    def enqueue_req(self, conn: TConn) -> None:
+        """Read the next request of a connection that was used before."""
+        self._await_request(conn, conn.parser.unreader.take_buffered())
+
+    def finish_request(self, conn: TConn, fs: Future[Any]) -> None:
+        """Keep a connection for its next request, or end it without waiting for the client."""
+        try:
+            is_kept = not fs.cancelled() and bool(fs.result()) and self.alive
+        except Exception:  # noqa: BLE001 - as in the class above: whatever happened, the connection ends
+            is_kept = False
+        if is_kept:
+            super().finish_request(conn, fs)
+        else:
+            self._linger(conn)
+
+    def murder_pending(self) -> None:
+        """Give up what did not arrive in time."""
+        super().murder_pending()
+        now = time.monotonic()
+        for request in [request for request in self.arriving.values() if request.ends_at <= now]:
+            self._refuse(request, 408)
+        for sock in [sock for sock, ends_at in self.lingering.items() if ends_at <= now]:
+            self._close(sock)
+
+    def _keepalive_after(self, conn: TConn, keepalive: Any) -> bool:
+        """Never wait for the rest of a large body that the application did not want."""
+        return not conn.is_large and bool(super()._keepalive_after(conn, keepalive))
+
+    def _await_request(self, conn: TConn, data: bytes) -> None:
+        conn.sock.setblocking(False)
+        request = _Arriving(conn, time.monotonic() + HEAD_WITHIN, bytearray(data))
+        self.n_waiting_bytes += len(data)
+        self.arriving[conn] = request
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._on_bytes, request))
+        if data:
+            self._look(request)
+
+    def _on_bytes(self, request: _Arriving, _client: object) -> None:
+        try:
+            data = request.conn.sock.recv(MAX_RECEIVED)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._forget(request)
+            self.nr_conns -= 1
+            request.conn.close()
+            return
+        request.data += data
+        self.n_waiting_bytes += len(data)
+        self._look(request)
+
+    def _look(self, request: _Arriving) -> None:
+        """Give the request to a thread if it is complete, or refuse what nobody should wait for."""
+        if request.n_wanted is None:
+            end = request.data.find(END_OF_HEAD)
+            if end < 0:
+                if len(request.data) > MAX_HEAD:
+                    self._refuse(request, 431)
+                return
+            if end > MAX_HEAD:
+                self._refuse(request, 431)
+                return
+            head = read_head(bytes(request.data[:end]))
+            if head.is_chunked:
+                self._refuse(request, 411)
+                return
+            request.n_wanted = end + len(END_OF_HEAD) + head.length
+            request.ends_at = time.monotonic() + BODY_WITHIN
+            request.conn.is_large = head.length > MAX_BODY
+            if request.conn.is_large:
+                self._hand_over(request)
+                return
+            if head.expects_continue:
+                request.conn.sock.send(CONTINUE)
+        if len(request.data) >= request.n_wanted:
+            self._hand_over(request)
+        elif self.n_waiting_bytes > MAX_WAITING_BYTES:
+            self._refuse(request, 503)
+
+    def _hand_over(self, request: _Arriving) -> None:
+        conn = request.conn
+        self._forget(request)
+        if conn.parser is None:
+            conn.parser = http.get_parser(self.cfg, conn.sock, conn.client)
+        conn.parser.unreader.unread(bytes(request.data))
+        conn.data_ready = True
+        super().enqueue_req(conn)
+
+    def _refuse(self, request: _Arriving, status: int) -> None:
+        self._forget(request)
+        phrase = REFUSALS[status]
+        answer = b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n" % (
+            status,
+            phrase,
+        )
+        if request.data:  # else the client said nothing, and browsers open connections ahead
+            with suppress(OSError):
+                request.conn.sock.send(answer)
+        self._linger(request.conn)
+
+    def _forget(self, request: _Arriving) -> None:
+        self.arriving.pop(request.conn, None)
+        self.n_waiting_bytes -= len(request.data)
+        self.poller.unregister(request.conn.sock)
+
+    def _linger(self, conn: TConn) -> None:
+        """End a connection once the client has, or after a while: so it reads the answer to its end."""
+        sock = conn.sock
+        self.nr_conns -= 1
+        try:
+            sock.shutdown(socket.SHUT_WR)
+            sock.setblocking(False)
+            self.poller.register(sock, selectors.EVENT_READ, self._drain)
+        except (OSError, ValueError, KeyError):
+            sock.close()
+            return
+        self.lingering[sock] = time.monotonic() + LINGER
+
+    def _drain(self, sock: socket.socket) -> None:
+        try:
+            if sock.recv(MAX_RECEIVED):
+                return
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            pass
+        self._close(sock)
+
+    def _close(self, sock: socket.socket) -> None:
+        self.lingering.pop(sock, None)
+        with suppress(OSError, ValueError, KeyError):
+            self.poller.unregister(sock)
+        sock.close()
+
+
+def read_head(head: bytes) -> _Head:
+    r"""Return what a head says of the body; what makes no sense is left to the parser, which refuses it.
+
+    >>> read_head(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 12").length
+    12
+    """
+    length, is_chunked, expects_continue = 0, False, False
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        name, value = name.strip().lower(), value.strip().lower()
+        if name == b"content-length" and value.isdigit() and len(value) < len(str(1 << 63)):
+            length = max(length, int(value))
+        elif name == b"transfer-encoding":
+            is_chunked = True
+        elif name == b"expect":
+            expects_continue = value == b"100-continue"
+    return _Head(length, is_chunked, expects_continue)
