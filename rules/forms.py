@@ -123,8 +123,36 @@ class ColumnForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         entered = super().clean() or self.cleaned_data
         if entered.get("takes") and not entered.get("name") and "name" not in self.errors:
-            self.add_error("name", "A column that is taken needs a name.")
+            self.add_error("name", "What is taken needs a name.")
         return entered
 
 
+class FieldsForm(forms.Form):
+    """What found fields become."""
+
+    vertical = forms.CharField(
+        label="Vertical",
+        max_length=63,
+        validators=[ATTRIBUTE_NAME],
+        widget=forms.TextInput(
+            attrs={
+                "autocomplete": "off",
+                "spellcheck": "false",
+                "class": "mono",
+                "list": "verticals",
+            }
+        ),
+        help_text="What a page is about: a new name makes a vertical of these fields, that of an existing one"
+        " adds the fields that it lacks.",
+    )
+
+
+class FoundFieldForm(ColumnForm):
+    """A field of a cluster's pages and the attribute that it becomes."""
+
+    column = None  # type: ignore[assignment]  # a field is known by its slot
+    slot = forms.CharField(widget=forms.HiddenInput, max_length=40)
+
+
+FoundFieldFormSet = forms.formset_factory(FoundFieldForm, extra=0, max_num=1_000)
 ColumnFormSet = forms.formset_factory(ColumnForm, extra=0, max_num=200)

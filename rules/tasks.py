@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from rules.services.fields import accepting_fields, field_drafts, field_profiles
 from rules.services.learning import learning
 from rules.services.lists import accepting_lists
 from rules.services.records import extracting, record_exports, webhooks
@@ -12,7 +13,10 @@ from vertex.core.tasks import register
 
 KINDS = (
     learning.LEARN_RULES,
+    field_profiles.TRAIN_VERTICAL,
+    field_drafts.DRAFT_RULES,
     accepting_lists.ACCEPT_LIST,
+    accepting_fields.ACCEPT_FIELDS,
     extracting.EXTRACT_RECORDS,
     record_exports.EXPORT_RECORDS,
     impacts.COMPUTE_IMPACT,

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from rules.views.learning import annotation_cost, hand_edits, panel, rule_changes, rules
+from rules.views.learning import (
+    annotation_cost,
+    borrowed_rules,
+    found_fields,
+    hand_edits,
+    panel,
+    rule_changes,
+    rules,
+)
 from rules.views.lists import tables
 from rules.views.records import records, webhooks
 from rules.views.review import policies, reviews
@@ -23,11 +31,20 @@ urlpatterns: list[URLPattern] = [
     path(f"{PAGE}/table/images/", tables.fetch_table_images, name="fetch_table_images"),
     path(f"{PAGE}/crawl-list/", tables.crawl_list, name="crawl_list"),
     path(f"{PAGE}/accept-list/", tables.accept_list, name="accept_list"),
+    path(f"{CLUSTER}/fields/", found_fields.found_fields, name="found_fields"),
+    path(f"{SITE}/field-jobs/<id:pk>/", found_fields.field_job, name="field_job"),
+    path(f"{SITE}/field-jobs/<id:pk>/undo/", found_fields.undo_fields, name="undo_fields"),
     path(f"{CLUSTER}/rule/", panel.rule_panel, name="rule_panel"),
     path(f"{CLUSTER}/prefill/<id:pk>/", panel.rule_prefill, name="rule_prefill"),
     path(f"{VERSION}/steps/<id:pk>/", panel.rule_steps, name="rule_steps"),
     path(f"{SITE}/rules/", rules.rules, name="rules"),
     path(f"{RULE}/", rules.rule, name="rule"),
+    path(f"{RULE}/borrowed/", borrowed_rules.borrowed_rule, name="borrowed_rule"),
+    path(
+        f"{RULE}/borrowed/switch/",
+        borrowed_rules.switch_borrowed_rule,
+        name="switch_borrowed_rule",
+    ),
     path(f"{RULE}/edit/", hand_edits.edit_rule, name="edit_rule"),
     path(f"{RULE}/edit/score/", hand_edits.score_edit, name="score_edit"),
     path(f"{VERSION}/stylesheet/", rules.stylesheet, name="stylesheet"),
@@ -56,6 +73,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{VERSION}/publish/", rule_changes.publish_rule, name="publish_rule"),
     path(f"{VERSION}/roll-back/", rule_changes.roll_back_rule, name="roll_back_rule"),
     path(f"{SITE}/learn/", rule_changes.learn_rules, name="learn_rules"),
+    path(f"{SITE}/draft/", rule_changes.draft_rules, name="draft_rules"),
     path(f"{SITE}/extract/", rule_changes.extract_records, name="extract_records"),
     path(f"{SITE}/records/", records.records, name="records"),
     path(f"{SITE}/records/<id:pk>/", records.record, name="record"),

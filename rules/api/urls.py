@@ -6,7 +6,7 @@ from django.urls import URLPattern, path
 
 import annotation.api  # noqa: F401 - its converter of verticals' names is used below
 from clustering.api.urls import SITE
-from rules.api.learning import hand_edits, rules
+from rules.api.learning import borrowed_rules, hand_edits, rules
 from rules.api.lists import tables
 from rules.api.records import records, webhooks
 
@@ -35,6 +35,13 @@ urlpatterns: list[URLPattern] = [
     path(f"{RULE}roll-back/", rules.RollBackRule.as_view(), name="roll_back_rule"),
     path(f"{SITE}rule-checks/", hand_edits.RuleChecks.as_view(), name="rule_checks"),
     path(f"{SITE}rule-drafts/", hand_edits.RuleDrafts.as_view(), name="rule_drafts"),
+    path(f"{SITE}draft/", rules.SiteDrafting.as_view(), name="draft_rules"),
+    path(f"{SITE}borrowed-rules/", borrowed_rules.BorrowedRules.as_view(), name="borrowed_rules"),
+    path(
+        f"{SITE}borrowed-rules/<cluster:cluster>/",
+        borrowed_rules.BorrowedRuleView.as_view(),
+        name="borrowed_rule",
+    ),
     path(f"{SITE}learn/", rules.SiteLearning.as_view(), name="learn_rules"),
     path(f"{SITE}extract/", rules.SiteExtraction.as_view(), name="extract_records"),
     path(f"{SITE}record-exports/", records.SiteRecordExports.as_view(), name="record_exports"),

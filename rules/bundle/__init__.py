@@ -9,9 +9,11 @@ Start at `extraction.lines_of`, the one function under every kind of run.
     bundle          a site's rules as a folder, and running it on a source of pages
     parallel        the same with several processes
     spark           the same on Spark
-    scrapy_export   a Scrapy spider and a web-poet page that run a bundle
+    scrapy_export   a Scrapy project and a web-poet page that run a bundle
+    item_pages      running a bundle on pages that somebody else fetched
+    build_backend   the package `vertex-rules`, of the modules that run a bundle
     __main__        `python -m rules.bundle`
 
 Used from outside: `lines_of`, `extract`, `extract_in_child`, `LimitedRuns`, `Bundle`, `write_bundle`,
-`extract_bundle`, `check_xpaths`.
+`extract_bundle`, `check_xpaths`. `pip install rules/bundle` gives `python -m vertex_rules`.
 """

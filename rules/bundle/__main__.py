@@ -19,9 +19,11 @@ from rules.bundle.parallel import extract_bundle
 from vertex.core.services.files.files import UnreadableFile
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], program: str = "python -m rules.bundle") -> int:
     """Run a bundle on a source, or on its own fixtures."""
-    parser = argparse.ArgumentParser(prog="python -m rules.bundle", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog=program, description="Run a bundle where neither database nor Django is."
+    )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("source", type=Path, nargs="?", metavar="SOURCE")
     parser.add_argument(

@@ -31,10 +31,14 @@ from rules.algorithms.running.record_lines import Line, SiteRules, line_json, li
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, compile_stylesheet
 from rules.bundle.extraction import lines_of
+from rules.bundle.scrapy_export import page_type
 from vertex.core.services.files.files import UnreadableFile, read_whole
 
 FORMAT: Final = "vertex-bundle"
 VERSION: Final = 1
+REQUIREMENT: Final = (
+    "vertex-rules==0.2.0"  # the package that runs this version; see pyproject.toml beside
+)
 MAX_BUNDLE = 256 * 1024 * 1024
 FIRST_ERROR_STATUS = 400  # HTTP statuses from here on are no pages of the site
 
@@ -70,6 +74,7 @@ class Bundle:
     rules: SiteRules
     # Rules as they were learnt, as JSON.
     learnt: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    country: str = ""  # of the site, ISO 3166
 
     def extract(self, items: Iterable[Item]) -> Iterator[Line]:
         """Yield the lines of pages; a page that cannot be taken is a line with its reason."""
@@ -87,7 +92,7 @@ class Bundle:
                 line_not_taken(item.url, item.place, "http_status", f"its status is {item.status}")
             ]
         page = RawPage(item.url, item.body, item.content_type, item.inbound_xpath)
-        return lines_of(page, self.rules)
+        return lines_of(page, self.rules, in_child=True)
 
 
 def write_bundle(folder: Path, bundle: Bundle, fixtures: Sequence[Fixture] = ()) -> list[Path]:
@@ -101,7 +106,8 @@ def write_bundle(folder: Path, bundle: Bundle, fixtures: Sequence[Fixture] = ())
         files.append(folder / f"{rule.cluster}.xsl")
         files[-1].write_text(rule.stylesheet, encoding="utf-8")
     for number, fixture in enumerate(fixtures, 1):
-        files += _write_fixture(folder / "fixtures" / f"test-{number}", fixture)
+        fixtures_folder = folder / "fixtures" / page_type(bundle.site, bundle.root_url)
+        files += _write_fixture(fixtures_folder / f"test-{number}", fixture)
     return files
 
 
@@ -109,9 +115,12 @@ def _bundle_to_json(bundle: Bundle) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
+        "made_for": REQUIREMENT,
         "site": bundle.site,
         "root_url": bundle.root_url,
+        "country": bundle.country,
         "clusters": clusters_to_json(bundle.rules.clusters),
+        "borrowed": dict(bundle.rules.lender_by_cluster),
         "rules": [
             {
                 "cluster": rule.cluster,
@@ -130,12 +139,20 @@ def _bundle_to_json(bundle: Bundle) -> dict[str, Any]:
 def _write_fixture(folder: Path, fixture: Fixture) -> list[Path]:
     inputs = folder / "inputs"
     inputs.mkdir(parents=True, exist_ok=True)
-    headers = {"content-type": [fixture.page.content_type]} if fixture.page.content_type else {}
-    info = {"url": fixture.page.url, "status": 200, "headers": headers}
+    headers = [["Content-Type", fixture.page.content_type]] if fixture.page.content_type else []
+    info = {
+        "url": fixture.page.url,
+        "status": 200,
+        "headers": headers,
+        "_encoding": None,
+        "type": "HttpResponse",
+    }
     content = {
         inputs / "HttpResponse-body.html": fixture.page.body,
         inputs / "HttpResponse-info.json": orjson.dumps(info),
-        folder / "output.json": orjson.dumps(list(fixture.lines), option=orjson.OPT_INDENT_2),
+        folder / "output.json": orjson.dumps(
+            {"records": list(fixture.lines)}, option=orjson.OPT_INDENT_2
+        ),
     }
     for file, text in content.items():
         file.write_bytes(text)
@@ -155,22 +172,30 @@ def read_bundle(folder: Path) -> Bundle:
         raise BadBundle(f"{folder / 'bundle.json'} is no bundle: its format is not {FORMAT}")
     if form.get("version") != VERSION:
         raise BadBundle(
-            f"{folder / 'bundle.json'} has version {form.get('version')}; this program reads {VERSION}"
+            f"{folder / 'bundle.json'} has version {form.get('version')}; this program reads {VERSION}. "
+            f"Install {form.get('made_for', 'another version of vertex-rules')}"
         )
     try:
-        rules = {rule_form["cluster"]: _read_rule(folder, rule_form) for rule_form in form["rules"]}
-        site = SiteRules(clusters_from_json(form["clusters"]), rules)
+        country = str(form.get("country", ""))
+        rules = {
+            rule_form["cluster"]: _read_rule(folder, rule_form, country)
+            for rule_form in form["rules"]
+        }
+        lenders = {
+            str(cluster): str(lender) for cluster, lender in form.get("borrowed", {}).items()
+        }
+        site = SiteRules(clusters_from_json(form["clusters"]), rules, lenders)
         learnt = {
             rule_form["cluster"]: rule_form["learnt"]
             for rule_form in form["rules"]
             if rule_form.get("learnt")
         }
-        return Bundle(form["site"], form["root_url"], site, learnt)
+        return Bundle(form["site"], form["root_url"], site, learnt, country)
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{folder / 'bundle.json'} cannot be read: {error!r}") from None
 
 
-def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
+def _read_rule(folder: Path, form: Mapping[str, Any], country: str) -> RunnableRule:
     cluster = str(form["cluster"])
     if not _CLUSTER.fullmatch(cluster):
         raise BadBundle(f"{cluster!r} is no name of a cluster")
@@ -179,9 +204,14 @@ def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
     try:
         text = read_whole(file, MAX_STYLESHEET)
         read_stylesheet(text)
-        is_by_hand, trust = bool(form.get("by_hand")), dict(form["trust"])
         rule = RunnableRule(
-            cluster, int(form["version"]), text.decode(), attributes, trust, is_by_hand
+            cluster,
+            int(form["version"]),
+            text.decode(),
+            attributes,
+            dict(form["trust"]),
+            is_by_hand=bool(form.get("by_hand")),
+            country=country,
         )
         compile_stylesheet(rule.stylesheet)
         for attribute in attributes:
@@ -199,12 +229,12 @@ def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
 
 def read_fixtures(folder: Path) -> Iterator[Fixture]:
     """Yield the fixtures of a bundle's folder."""
-    for output in sorted(folder.glob("fixtures/*/output.json")):
+    for output in sorted(folder.glob("fixtures/*/*/output.json")):
         inputs = output.parent / "inputs"
         info = orjson.loads((inputs / "HttpResponse-info.json").read_bytes())
-        content_type = next(iter(info["headers"].get("content-type", [])), "")
+        content_type = next((value for _, value in info["headers"]), "")
         page = RawPage(info["url"], (inputs / "HttpResponse-body.html").read_bytes(), content_type)
-        yield Fixture(page, orjson.loads(output.read_bytes()))
+        yield Fixture(page, orjson.loads(output.read_bytes())["records"])
 
 
 def check_bundle(folder: Path) -> list[Difference]:

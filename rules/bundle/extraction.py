@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Final
 
 from clustering.algorithms.grouping import RawPage
+from clustering.dom.addresses import BadAddress, normalise_url
 from rules.algorithms.by_hand.sandbox import StylesheetRefused
 from rules.algorithms.running.matching import match_page
 from rules.algorithms.running.record_lines import (
@@ -21,25 +23,51 @@ from rules.algorithms.running.records import Extracted, ExtractedRecord, Runnabl
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here
 from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs, packed
 
+# Of a page. An XPath may take the square of a page's elements: with 400 KB of `<br>` one took 20 seconds.
+MAX_BYTES_HERE: Final = 100 * 1024
 
-def lines_of(page: RawPage, site: SiteRules, *, nodes: bool = False) -> list[Line]:
-    """Return the lines of a page: one a record, or one that says why there is none."""
+
+def lines_of(
+    page: RawPage, site: SiteRules, *, nodes: bool = False, in_child: bool = False
+) -> list[Line]:
+    """Return the lines of a page: one a record, or one that says why there is none.
+
+    They say the address as it is given; clusters and links go by its normalised form. Rules that come from
+    elsewhere run `in_child`, whatever their bundle says of itself.
+    """
+    given_url = page.url
+    page = _with_normalised_url(page)
     match = match_page(page, site.clusters)
-    rule = site.rules.get(match.cluster) if match.cluster is not None else None
+    rule = site.rule_for(match.cluster) if match.cluster is not None else None
     if rule is None:
-        return [line_without_rule(page.url, match)]
-    extracted = extract(page, rule, nodes=nodes)
-    return lines_of_extracted(page.url, rule, extracted)
+        return [line_without_rule(given_url, match)]
+    extracted = extract(page, rule, nodes=nodes, in_child=in_child)
+    return lines_of_extracted(given_url, rule, extracted, match.cluster or "")
+
+
+def _with_normalised_url(page: RawPage) -> RawPage:
+    try:
+        url = normalise_url(page.url)
+    except BadAddress:
+        return page
+    return page if url == page.url else replace(page, url=url)
 
 
 def extract(
-    page: RawPage, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
+    page: RawPage,
+    rule: RunnableRule,
+    *,
+    nodes: bool = False,
+    votes: bool = True,
+    in_child: bool = False,
 ) -> Extracted:
     """Return the records of a page.
 
-    `nodes` adds where each value stands; without `votes` the losers do not vote, and confidence is trust.
+    `nodes` adds where each value stands; without `votes` the losers do not vote, and
+    confidence is the same on all pages. A page that is large enough to keep a learnt rule busy for long is
+    read where that can be stopped.
     """
-    if rule.is_by_hand:
+    if in_child or rule.is_by_hand or len(page.body) > MAX_BYTES_HERE:
         return extract_in_child(page, rule, nodes=nodes, votes=votes)
     return extract_here(page, rule, nodes=nodes, votes=votes)
 

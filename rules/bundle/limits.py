@@ -26,7 +26,7 @@ import orjson
 from clustering.algorithms.grouping import RawPage
 from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
 
-ROOT = Path(__file__).resolve().parents[2]  # where the packages are
+ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # whatever the package stands in
 CPU_SECONDS = 5
 WALL_SECONDS = 15.0
 MEMORY = 1024**3  # bytes
@@ -136,7 +136,7 @@ class LimitedRuns:
                 [
                     sys.executable,
                     "-m",
-                    "rules.bundle.limited_child",
+                    f"{__package__}.limited_child",
                     str(self._cpu_seconds),
                     str(self._memory),
                 ],

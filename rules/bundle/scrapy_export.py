@@ -1,4 +1,4 @@
-"""Write a Scrapy spider and a web-poet page that run a bundle, as text."""
+"""Write a Scrapy project and web-poet pages that run a bundle, as text; they need `vertex-rules`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 _WORD = re.compile(r"[^A-Za-z0-9]+")
+PAGE_MODULE: Final = "page"
 
 _SPIDER: Final = '''"""Crawl {site} and yield its records; made from a bundle, to be changed at will.
 
+Install what it needs: pip install -r requirements.txt
 Run it with: scrapy runspider spider.py -o records.jsonl
 """
 
@@ -17,75 +19,93 @@ from pathlib import Path
 
 import scrapy
 from scrapy.linkextractors import LinkExtractor
-
-from clustering.algorithms.grouping import RawPage
-from rules.algorithms.running.record_lines import line_json
-from rules.bundle.bundle import read_bundle
-from rules.bundle.extraction import lines_of
+from vertex_rules import BundleRules
 
 
 class {name}Spider(scrapy.Spider):
     name = {site!r}
     allowed_domains = [{host!r}]
     start_urls = [{root_url!r}]
-    custom_settings = {{"ROBOTSTXT_OBEY": True, "DOWNLOAD_DELAY": 1.0}}
+    custom_settings = {{
+        "ROBOTSTXT_OBEY": True,
+        "DOWNLOAD_DELAY": 1.0,
+        # One at a time: of requests that wait for robots.txt Scrapy 2.19 obeys it for the first only.
+        "CONCURRENT_REQUESTS": 1,
+    }}
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.rules = read_bundle(Path(__file__).parent).rules
-        self.links = LinkExtractor(allow_domains=self.allowed_domains)
+        self.rules = BundleRules(Path(__file__).resolve().parent)
+        # A host may have a port here, which allowed_domains knows nothing of.
+        self.links = LinkExtractor(allow_domains=[{netloc!r}])
 
     def parse(self, response):
         content_type = response.headers.get("Content-Type", b"").decode("latin-1")
-        for line in lines_of(RawPage(response.url, response.body, content_type), self.rules):
-            if line.rule is not None:
-                yield line_json(line)
-        for link in self.links.extract_links(response):
-            yield response.follow(link, self.parse)
+        yield from self.rules.records_of(response.url, response.body, content_type)
+        if isinstance(response, scrapy.http.TextResponse):
+            for link in self.links.extract_links(response):
+                yield response.follow(link, self.parse)
 '''
 
-_PAGE: Final = '''"""The pages of {site} for web-poet; made from a bundle, to be changed at will."""
+_PAGE: Final = '''"""The pages of {site} for web-poet; made from a bundle, to be changed at will.
+
+Install what it needs: pip install web-poet pytest -r requirements.txt
+Test it with: python -m pytest fixtures
+"""
 
 from pathlib import Path
 
+from vertex_rules import BundleRules
 from web_poet import WebPage, field, handle_urls
 
-from clustering.algorithms.grouping import RawPage
-from rules.algorithms.running.record_lines import line_json
-from rules.bundle.bundle import read_bundle
-from rules.bundle.extraction import lines_of
-
-RULES = read_bundle(Path(__file__).parent).rules
+RULES = BundleRules(Path(__file__).resolve().parent)
 
 
 @handle_urls({host!r})
-class {name}Page(WebPage):
+class {page_class}(WebPage):
     @field
     def records(self):
         content_type = self.response.headers.get("Content-Type", "")
-        page = RawPage(str(self.response.url), self.response.body, content_type)
-        return [line_json(line) for line in lines_of(page, RULES)]
+        return RULES.lines_of(str(self.response.url), bytes(self.response.body), content_type)
 '''
 
+_SETTINGS: Final = """[settings]
+default = settings
+"""
 
-def spider_text(site: str, root_url: str) -> str:
-    """Return the module of a Scrapy spider that runs the bundle in its own folder."""
-    return _SPIDER.format(**_names(site, root_url))
+
+def project_files(site: str, root_url: str, package: str) -> dict[str, str]:
+    """Return the files of a project that runs the bundle in its own folder; `package` is the requirement."""
+    names = _names(site, root_url)
+    return {
+        "spider.py": _SPIDER.format(**names),
+        f"{PAGE_MODULE}.py": _PAGE.format(**names),
+        "settings.py": f'BOT_NAME = {names["site"]!r}\nSPIDER_MODULES = ["spider"]\n',
+        "scrapy.cfg": _SETTINGS,
+        "requirements.txt": f"scrapy\n{package}\n",
+    }
 
 
-def page_text(site: str, root_url: str) -> str:
-    """Return the module of a web-poet page that runs the bundle in its own folder."""
-    return _PAGE.format(**_names(site, root_url))
+def page_type(site: str, root_url: str) -> str:
+    """Return the full name of the page class: the folder of its fixtures is called so.
+
+    >>> page_type("shop", "http://s.example/")
+    'page.ShopPage'
+    """
+    return f"{PAGE_MODULE}.{_names(site, root_url)['page_class']}"
 
 
 def _names(site: str, root_url: str) -> dict[str, str]:
     words = _WORD.sub(" ", site).split()
     name = "".join(word[:1].upper() + word[1:] for word in words)
-    readable = " ".join(words) or "the site"
-    host = urlsplit(root_url).hostname or ""
+    if not name[:1].isalpha():
+        name = f"Site{name}"
+    root = urlsplit(root_url)
     return {
-        "site": readable,
-        "name": f"Site{name}" if not name[:1].isalpha() else name,
-        "host": host,
+        "site": " ".join(words) or "the site",
+        "name": name,
+        "page_class": f"{name}Page",
+        "host": root.hostname or "",
+        "netloc": root.netloc,
         "root_url": root_url,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from django.db import models
@@ -54,6 +55,14 @@ class RecordQuerySet(models.QuerySet["Record"]):
         """Return what changed after a change number, in the order of the changes."""
         return self.filter(change_number__gt=number).order_by("change_number")
 
+    def n_unreadable_by_attribute(self) -> dict[str, int]:
+        """Return in how many records an attribute's value could not be read, the most frequent first."""
+        counts: Counter[str] = Counter()
+        with_problems = self.exclude(problems={}).order_by()
+        for problems in with_problems.values_list("problems", flat=True).iterator():
+            counts.update(problems.keys())
+        return dict(counts.most_common())
+
     def of_pages(self, pages: Iterable[int]) -> RecordQuerySet:
         return self.filter(page__in=pages)
 
@@ -73,14 +82,18 @@ class Record(models.Model):
     normalized = models.JSONField(default=dict)
     missing = models.JSONField(default=list)
     failed = models.JSONField(default=dict)
+    problems = models.JSONField(default=dict)  # by attribute: why a value could not be read
     confidence = models.JSONField(default=dict)
     nodes = models.JSONField(default=dict)
-    least_confidence = models.FloatField(default=1.0)
+    # The probability that all values are right; those of an attribute stand in `confidence`.
+    record_confidence = models.FloatField(default=1.0)
     # Grows with each change of any record.
     change_number = models.PositiveBigIntegerField(unique=True)
     first_seen_at = models.DateTimeField(default=timezone.now)
     changed_at = models.DateTimeField(default=timezone.now)
     gone_at = models.DateTimeField(null=True, blank=True)  # the page no longer has it
+    # The template was found to be another one, and the page was not extracted since.
+    stale_since = models.DateTimeField(null=True, blank=True)
 
     objects = RecordQuerySet.as_manager()
 
@@ -91,6 +104,11 @@ class Record(models.Model):
         indexes = [
             models.Index(fields=["site", "change_number"], name="record_by_site"),
             models.Index(fields=["cluster", "change_number"], name="record_by_cluster"),
+            models.Index(
+                fields=["site"],
+                condition=models.Q(stale_since__isnull=False),
+                name="stale_record_by_site",
+            ),
         ]
 
 

@@ -38,6 +38,7 @@ class Rule(models.Model):
         LEARNT = "learnt", "Learnt from annotations"
         EDITED = "edited", "Edited by hand"
         IMPORTED = "imported", "Imported"
+        DRAFTED = "drafted", "Drafted from other sites"
 
     cluster = models.ForeignKey(
         Cluster, on_delete=models.CASCADE, related_name="rules", db_index=False

@@ -28,7 +28,7 @@ VERDICTS = {
     JudgedPage.Verdict.WRONG: ("bad", "bad"),
     JudgedPage.Verdict.SKIPPED: ("unknown", "skipped"),
 }
-SURE, HALF_SURE = 0.9, 0.6
+RATHER_RIGHT = 0.6
 USES = {"annotated": "annotated", "unannotated": "gave support", "held_out": "checked"}
 
 
@@ -70,14 +70,11 @@ def words_of(text: str) -> list[str]:
 
 @register.simple_tag
 def confidence_badge(confidence: float | None) -> SafeString | str:
-    """Draw how sure a value is, in percent."""
+    """Draw how sure a value or a record is, in percent; marked only where it is rather wrong than right."""
     if confidence is None:
         return NOTHING
     percent = f"{100 * confidence:.0f} %"
-    if confidence >= SURE:
-        return format_html('<span class="confidence is-good">{}</span>', percent)
-    tone = "warning" if confidence >= HALF_SURE else "bad"
-    return badge(tone, percent, tone)
+    return percent if confidence >= RATHER_RIGHT else badge("bad", percent, "bad")
 
 
 @register.filter

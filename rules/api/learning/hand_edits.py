@@ -44,7 +44,7 @@ class Written(Body):
         ),
         required=False,
         help_text="By attribute the XPaths that find it, of which the first that selects something serves a"
-        " page. Attributes that are left out stay as they are.",
+        " page; several values are those of all of them. Attributes that are left out stay as they are.",
     )
     whole = serializers.ListField(
         child=serializers.CharField(max_length=63),

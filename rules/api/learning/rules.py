@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from rules.algorithms.learning.learner import LEARNERS
 from rules.models import Impact, Rule, RuleSample
+from rules.services.fields import field_drafts
 from rules.services.learning import learning
 from rules.services.records import extracting
 from rules.services.review import reviewing
@@ -19,7 +20,7 @@ from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
-from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
+from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.jobs.requests import enqueue
 
@@ -50,7 +51,7 @@ class RuleRow(RowSerializer):
     cluster = serializers.CharField(source="cluster.name")
     vertical = serializers.CharField(source="vertical.name")
     state = serializers.CharField(help_text="draft, proposed, published or retired.")
-    origin = serializers.CharField(help_text="learnt, edited or imported.")
+    origin = serializers.CharField(help_text="learnt, edited, imported or drafted.")
     edited_from = serializers.IntegerField(
         allow_null=True, help_text="The version that was changed by hand; null where none was."
     )
@@ -65,9 +66,10 @@ class RuleRow(RowSerializer):
 class RuleSampleRow(RowSerializer):
     class Meta:
         model = RuleSample
-        fields = ("url", "snapshot", "use")
+        fields = ("url", "normalized_url", "snapshot", "use")
 
-    url = serializers.CharField(source="snapshot.page.url")
+    url = serializers.CharField(source="snapshot.page.given_url", help_text=AS_GIVEN)
+    normalized_url = serializers.CharField(source="snapshot.page.url")
     snapshot = serializers.IntegerField(source="snapshot_id")
 
 
@@ -171,6 +173,23 @@ class NewLearning(Body):
     )
     learner = serializers.ChoiceField(
         choices=[(name, name) for name in LEARNERS], default="default"
+    )
+
+
+class NewDrafting(Body):
+    """Rules to be drafted."""
+
+    cluster = serializers.CharField(
+        max_length=61,
+        default="",
+        allow_blank=True,
+        help_text="By default all clusters without annotations and rules.",
+    )
+    min_certainty = serializers.FloatField(
+        default=0.0,
+        min_value=0.0,
+        max_value=1.0,
+        help_text="Attributes that are less certain are left out.",
     )
 
 
@@ -310,6 +329,30 @@ class RollBackRule(RuleAddress):
     def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
         """Publish again the version that was published before; it is returned."""
         return _row_of(roll_back(rule=subject, actor=caller_of(request)))
+
+
+class SiteDrafting(AtSite):
+    @endpoint(
+        "draft_rules",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        takes=NewDrafting,
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["rules"],
+    )
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
+        """Start a job that drafts rules without annotations, from other sites of the vertical."""
+        job = enqueue(
+            field_drafts.drafting_request(
+                site=subject, cluster=body["cluster"], min_certainty=body["min_certainty"]
+            ),
+            actor=caller_of(request),
+        )
+        return row_of_job(job)
 
 
 class SiteLearning(AtSite):

@@ -32,7 +32,7 @@ from vertex.core.services.jobs.requests import enqueue
 
 MAX_NUMBER = 2**63 - 1
 VERSIONS_SHOWN = 100
-NARROWING = ("cluster", "vertical", "url", "changed_since", "confidence")
+NARROWING = ("cluster", "vertical", "url", "changed_since", "confidence", "has_problems")
 
 
 class CsvRenderer(BytesRenderer):
@@ -66,9 +66,10 @@ class RecordAnswer(serializers.Serializer[Any]):
         child=serializers.CharField(), required=False, help_text="Attributes without a value."
     )
     failed = _value(help_text="Why a missing attribute should have a value.")
+    problems = _value(help_text="Per attribute, why its value could not be read as its type.")
     confidence = _value(help_text="Per attribute, 0 to 1.")
     nodes = _value(help_text="Per attribute, the XPath of its node.")
-    least_confidence = serializers.FloatField(required=False)
+    record_confidence = serializers.FloatField(required=False)
     change_number = serializers.IntegerField(
         required=False,
         help_text="Grows with each change of any record: give it as `changed_since`.",
@@ -77,6 +78,11 @@ class RecordAnswer(serializers.Serializer[Any]):
     changed_at = serializers.DateTimeField(required=False)
     gone_at = serializers.DateTimeField(
         required=False, allow_null=True, help_text="When its page no longer had it."
+    )
+    stale_since = serializers.DateTimeField(
+        required=False,
+        allow_null=True,
+        help_text="It is from before a redesign that was found then; null once its page was extracted again.",
     )
 
 
@@ -125,7 +131,16 @@ class RecordFilters(Query):
         help_text="A change number: only what changed after it, also records that are gone.",
     )
     confidence = serializers.FloatField(
-        min_value=0, max_value=1, required=False, help_text="At least so sure of each value."
+        min_value=0,
+        max_value=1,
+        required=False,
+        help_text="At least so sure that all values are right.",
+    )
+    has_problems = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Whether a value could not be read as the type of its attribute.",
     )
     gone = serializers.BooleanField(
         required=False,
@@ -144,8 +159,12 @@ class RecordsQuery(RecordFilters, ListQuery):
     )
 
 
+RAW_HELP = "Whether to write the displayed text beside each attribute, as `ATTRIBUTE_raw`."
+
+
 class ExportQuery(RecordFilters):
     format = serializers.ChoiceField(choices=Format.choices, default=Format.JSON_LINES)
+    raw = serializers.BooleanField(default=False, help_text=RAW_HELP)
 
 
 class NewExport(Body):
@@ -155,6 +174,7 @@ class NewExport(Body):
     gone = serializers.BooleanField(
         default=False, help_text="Whether to write records that their pages no longer have."
     )
+    raw = serializers.BooleanField(default=False, help_text=RAW_HELP)
 
 
 class Records(ApiView):
@@ -217,11 +237,11 @@ class RecordExport(ApiView):
         tags=["records"],
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> StreamingHttpResponse:
-        """Download records as lines of JSON, or as CSV or Parquet with a column for each attribute."""
+        """Download records as JSON Lines, CSV or Parquet, each value as the type of its attribute has it."""
         form = query["format"]
         name = f"{query.get('site', 'all')}-records.{form}"
         return StreamingHttpResponse(
-            record_exports.export_parts(_wanted(request, query), form),
+            record_exports.export_parts(_wanted(request, query), form, has_raw=query["raw"]),
             content_type=file_formats.MEDIA_TYPES[form],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
@@ -244,7 +264,7 @@ class SiteRecordExports(AtSite):
         """Start a job that writes a site's records into a zip file."""
         job = enqueue(
             record_exports.record_export_request(
-                site=subject, form=body["format"], has_gone=body["gone"]
+                site=subject, form=body["format"], has_gone=body["gone"], has_raw=body["raw"]
             ),
             actor=caller_of(request),
         )

@@ -198,7 +198,7 @@ def _save_learnt(rule: Rule, learnt: LearntRule, actor: User | None) -> None:
 def _figures_of(learnt: LearntRule) -> list[dict[str, Any]]:
     """Return what each attribute's rule is and measured, as the command line prints it."""
     missing = [
-        (snapshot.page.url, _missing_in(extracted, learnt.attributes))
+        (snapshot.page.given_url, _missing_in(extracted, learnt.attributes))
         for snapshot, extracted in zip(learnt.samples.pages.samples, learnt.extracted, strict=True)
     ]
     figures = []

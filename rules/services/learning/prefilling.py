@@ -45,7 +45,7 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
         name = attribute.name
         values = _suggested_values(page, name, records)
         if values["marks"]:
-            suggested[name] = values
+            suggested[name] = values | _drafted(rule, name)
         elif learnt.get(name, {}).get("alternatives") and len(records) == 1:
             why = f"version {rule.version} of the rule finds nothing here"
             suggested[name] = {
@@ -76,6 +76,17 @@ def _suggested_values(
             pairs = [(value, node) for value in values for node in nodes[:1]]
         marks += [_mark(page, value, node) for value, node in pairs]
     return {"marks": marks, "confidence": confidence, "why": "the rule so far", "absent": False}
+
+
+def _drafted(rule: Rule, name: str) -> dict[str, Any]:
+    """Return how certain a drafted rule is of an attribute, and why; nothing of a learnt one."""
+    if rule.origin != Rule.Origin.DRAFTED:
+        return {}
+    figure_by_attribute = {entry["attribute"]: entry for entry in rule.figures}
+    figure = figure_by_attribute[name]
+    if "why" not in figure:
+        return {}
+    return {"confidence": figure["certainty"], "why": f"as on other sites: {figure['why']}"}
 
 
 def _listed(value: str | list[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -162,7 +162,8 @@ def annotated_page(
         if row.kind == Annotation.Kind.ABSENT:
             absent.add(name)
         elif row.kind == Annotation.Kind.VALUE:
-            values.setdefault(name, []).append(_marked_node(row))
+            marked = replace(_marked_node(row), is_only_here=row.is_only_here)
+            values.setdefault(name, []).append(marked)
     records = [row.record for row in rows.filter(kind=Annotation.Kind.RECORD).order_by("position")]
     problem = snapshot.problem if snapshot.problem == Snapshot.Problem.TRUNCATED else ""
     return AnnotatedPage(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotation.models import Assignment, Vertical
 from clustering.models import Cluster
+from rules.algorithms.running.confidence import trust_after
 from rules.algorithms.running.records import RunnableRule
 from rules.models import Rule
 
@@ -15,7 +16,8 @@ def vertical_of(cluster: Cluster) -> Vertical | None:
 
 def runnable(rule: Rule) -> RunnableRule:
     """Return a rule as it runs."""
-    trust = {name: float(share) for name, share in rule.validation.get("trust", {}).items()}
+    judged = rule.validation.get("judged", {}).get("attributes", {})
+    trust = {name: trust_after(score["right"], score["wrong"]) for name, score in judged.items()}
     return RunnableRule(
         rule.cluster.name,
         rule.version,
@@ -23,4 +25,5 @@ def runnable(rule: Rule) -> RunnableRule:
         rule.attributes,
         trust,
         is_by_hand=rule.is_by_hand,
+        country=rule.cluster.site.country,
     )

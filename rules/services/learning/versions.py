@@ -102,13 +102,19 @@ def save_successor(
 def figure_of(rule: AttributeRule, *, n_annotated: int, missing_on: list[str]) -> dict[str, Any]:
     """Return what a version's figures hold of an attribute's rule: what it is and measured."""
     best = rule.alternatives[0] if rule.alternatives else None
+    precision = best.numbers.precision if best else 0.0
+    draft = {}
+    if rule.is_draft:
+        precision = round(rule.n_right / rule.n_annotated, 4)
+        draft = {"draft": True, "n_right": rule.n_right}
     return {
         "attribute": rule.attribute,
         "kind": best.kind if best else "none",
         "xpath": best.xpath if best else "",
-        "precision": best.numbers.precision if best else 0.0,
+        "precision": precision,
         "distance": best.numbers.distance if best else 0,
         "support": best.numbers.support if best else 0.0,
         "n_annotated": n_annotated,
         "missing_on": missing_on,
+        **draft,
     }

@@ -105,7 +105,7 @@ def crawl_whole_list(
         raise ValidationError("Choose the further pages, the details, or both.")
     request = list_crawl_request(
         site=page.site,
-        url=page.url,
+        url=page.given_url,
         follows_pages=follows_pages,
         follows_details=follows_details,
         max_pages=max_pages,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.core.cache import cache
 
 from clustering.models import Snapshot
-from clustering.services.lists.list_tables import ListTable, tables_of_snapshot
+from clustering.services.lists.list_tables import ListTable, table_from_json, tables_of_snapshot
 
 CACHED_FOR: Final = 600  # seconds; a snapshot never changes, the algorithms may
 
@@ -18,9 +18,9 @@ def shown_tables(snapshot: Snapshot) -> list[ListTable]:
     None where the page has no list or its bytes are gone.
     """
     key = f"shown_tables:{snapshot.pk}:{snapshot.body[:16]}"
-    cached: list[ListTable] | None = cache.get(key)
+    cached = cache.get(key)
     if cached is not None:
-        return cached
+        return [table_from_json(table) for table in cached]
     tables = [table.as_shown() for table in tables_of_snapshot(snapshot)]
     cache.set(key, tables, CACHED_FOR)
     return tables

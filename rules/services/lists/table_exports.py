@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
+from clustering.dom.addresses import address_keys
 from clustering.services.lists.list_tables import ListTable
 from rules.services.records.file_formats import (
     CSV,
@@ -36,7 +37,7 @@ def table_parts(table: ListTable, url: str, form: str) -> Iterator[bytes]:
 def _lines(table: ListTable, url: str) -> Iterator[Row]:
     """Yield lines as the command `list_table` writes them, but with whole addresses."""
     for index, record in enumerate(table.rows()):
-        yield {"url": url, "list": table.rank, "index": index, "record": record}
+        yield {**address_keys(url), "list": table.rank, "index": index, "record": record}
 
 
 def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -4,6 +4,7 @@ Start at `extracting.extract_records`: its docstring lists everything that an ex
 
     extracting        run the published rules on the pages that are due
     page_clusters     assign pages to clusters before that
+    borrowing         let clusters without a rule be read by the rule of another
     published_rules   a site's published rules with what decides between them
     storing           what came of pages, in one transaction with the job's lease
     record_upserts    what is new, changed, gone or the same, by models or by COPY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +13,8 @@ import orjson
 from django.core.exceptions import ValidationError
 
 from clustering.services.pages.stored_trees import read_snapshot
-from rules.bundle.bundle import Bundle, Fixture, fixture_lines, write_bundle
-from rules.bundle.scrapy_export import page_text, spider_text
+from rules.bundle.bundle import REQUIREMENT, Bundle, Fixture, fixture_lines, write_bundle
+from rules.bundle.scrapy_export import project_files
 from rules.models import GoldenRecord
 from rules.services.records.published_rules import PublishedRules, published_rules
 from vertex.core.models import Site, User
@@ -41,7 +42,7 @@ def export_rules(
             f"{site.name} has no published rule to export; learn and publish one first"
         )
     learnt = {name: rule.definition for name, rule in published.rule_by_cluster.items()}
-    bundle = Bundle(site.name, site.root_url, published.rules, learnt)
+    bundle = Bundle(site.name, site.root_url, published.rules, learnt, site.country)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
         dir=folder.parent, prefix=f".{folder.name[:100]}."
@@ -49,12 +50,9 @@ def export_rules(
         new_folder = Path(new_name)
         write_bundle(new_folder, bundle, list(fixtures_of(published)))
         if form == "scrapy":
-            (new_folder / "spider.py").write_text(
-                spider_text(site.name, site.root_url), encoding="utf-8"
-            )
-            (new_folder / "page.py").write_text(
-                page_text(site.name, site.root_url), encoding="utf-8"
-            )
+            texts = project_files(site.name, site.root_url, REQUIREMENT)
+            for name, text in texts.items():
+                (new_folder / name).write_text(text, encoding="utf-8")
         if form == "json":
             _write_definitions(new_folder, learnt)
         files = _move_into(new_folder, folder)
@@ -69,8 +67,9 @@ def fixtures_of(published: PublishedRules) -> Iterator[Fixture]:
     for rule in published.rule_by_cluster.values():
         golden_records = GoldenRecord.objects.filter(rule=rule).select_related("snapshot__page")
         for golden in golden_records.order_by("pk")[:N_FIXTURES]:
-            page = read_snapshot(golden.snapshot)
-            if page is not None:
+            stored_page = read_snapshot(golden.snapshot)
+            if stored_page is not None:
+                page = replace(stored_page, url=golden.snapshot.page.given_url)
                 yield Fixture(page, fixture_lines(page, published.rules))
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -20,7 +23,12 @@ MEDIA_TYPES: Final = {
     CSV: "text/csv",
     PARQUET: "application/vnd.apache.parquet",
 }
-DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula
+# A spreadsheet that separates cells by semicolons makes a cell of what stands behind one, quoted or not.
+_BEHIND_SEPARATOR: Final = re.compile(
+    r"(?!\A)([;\t]\s{0,9})([=@\uff1d\uff20]|[+\-\uff0b\uff0d](?=[^\W\d]))"
+)
+# What a spreadsheet takes for a formula, also in full width.
+DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 ROWS_PER_GROUP = 10_000  # of a Parquet file
 TEXT: Final = pa.string()
 TEXTS: Final = pa.list_(pa.string())
@@ -41,36 +49,61 @@ class FileColumn(NamedTuple):
     name: str
     type: pa.DataType
     value_of: Callable[[Row], object]  # a time as its ISO text
+    is_read: bool = (
+        False  # by a type: digits, a day, an address, nothing that a spreadsheet would run
+    )
 
 
 def json_lines(parts: Iterable[Iterable[Row]]) -> Iterator[bytes]:
     """Yield the bytes of a file with a line for each row."""
     for rows in parts:
-        yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        yield b"".join(_json_of(row) + b"\n" for row in rows)
+
+
+def _json_of(value: object) -> bytes:
+    return orjson.dumps(value, default=_exact_number)
+
+
+def _exact_number(value: object) -> orjson.Fragment:
+    """Return a decimal as JSON with all its digits. Raises TypeError for anything else."""
+    if isinstance(value, Decimal):
+        return orjson.Fragment(format(value, "f"))
+    raise TypeError(f"{type(value).__name__} is no value of a file")
 
 
 def csv_file(columns: Sequence[FileColumn], parts: Iterable[Iterable[Row]]) -> Iterator[bytes]:
     """Yield the bytes of a CSV file: a head, then a line for each row."""
-    yield _csv_lines([[column.name for column in columns]])
+    yield _csv_lines([[cell_of(column.name) for column in columns]])
     for rows in parts:
-        yield _csv_lines([column.value_of(row) for column in columns] for row in rows)
+        yield _csv_lines([_cell_in(column, row) for column in columns] for row in rows)
 
 
-def _csv_lines(lines: Iterable[Iterable[object]]) -> bytes:
+def _csv_lines(lines: Iterable[Iterable[str]]) -> bytes:
     file = io.StringIO(newline="")
-    csv.writer(file).writerows([cell_of(value) for value in line] for line in lines)
+    csv.writer(file).writerows(lines)
     return file.getvalue().encode("utf-8", "replace")
+
+
+def _cell_in(column: FileColumn, row: Row) -> str:
+    value = column.value_of(row)
+    return _cell_text(value) if column.is_read else cell_of(value)
+
+
+def _cell_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str | date):
+        return str(value)
+    return _json_of(value).decode()
 
 
 def cell_of(value: object) -> str:
     """Return a value as a cell that no spreadsheet runs; several values stand as a JSON list.
 
-    >>> cell_of("=1+1"), cell_of(["S", "M"]), cell_of(None)
-    ("'=1+1", '["S","M"]', '')
+    >>> cell_of("=1+1"), cell_of("a;=1"), cell_of("a; -1"), cell_of(["S", "M"]), cell_of(None)
+    ("'=1+1", "a;'=1", 'a; -1', '["S","M"]', '')
     """
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    text = _BEHIND_SEPARATOR.sub(r"\1'\2", _cell_text(value))
     return f"'{text}" if text.startswith(DANGEROUS) else text
 
 

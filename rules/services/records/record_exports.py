@@ -1,27 +1,20 @@
-"""Export records as files of any format, to be downloaded at once or written by a job.
-
-Values stand as they are displayed; in Parquet an attribute that may have several has a column of lists.
-"""
+"""Export records as files of any format, to be downloaded at once or written by a job."""
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import itemgetter
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import orjson
-import pyarrow as pa
 from django.conf import settings
 
+from clustering.values.normalising import TEXT as TEXT_TYPE
 from rules.models import Record, RecordQuerySet, Rule
 from rules.services.records.file_formats import (
     CSV,
     JSON_LINES,
     PARQUET,
-    TEXT,
-    TEXTS,
-    TIME,
     FileColumn,
     Format,
     Row,
@@ -30,20 +23,10 @@ from rules.services.records.file_formats import (
     parquet_file,
 )
 from rules.services.records.record_rows import all_record_rows
+from rules.services.records.typed_columns import RECORD_FIELDS, ExportedAttribute, columns_of
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
-
-HEAD: Final[Mapping[str, pa.DataType]] = {
-    "url": TEXT,
-    "cluster": TEXT,
-    "rule": TEXT,
-    "key": TEXT,
-    "least_confidence": pa.float64(),
-    "changed_at": TIME,
-    "gone_at": TIME,
-}
-NORMALIZED: Final = "normalized"  # by the attributes' types, in Parquet as JSON text
 
 
 def _report_to_nobody(_n_rows: int) -> None:
@@ -51,20 +34,28 @@ def _report_to_nobody(_n_rows: int) -> None:
 
 
 def export_parts(
-    records: RecordQuerySet, form: str, report: Callable[[int], None] = _report_to_nobody
+    records: RecordQuerySet,
+    form: str,
+    report: Callable[[int], None] = _report_to_nobody,
+    *,
+    has_raw: bool = False,
 ) -> Iterator[bytes]:
     """Yield the bytes of a file with the records; `report` is called with how many more were read.
 
-    CSV and Parquet have a column for each attribute that a rule of the records' clusters ever had.
+    All formats have the same columns, one for each attribute that a rule of the records' clusters ever had.
     """
-    if form == JSON_LINES:
-        return json_lines(_reported(all_record_rows(records), report))
-    is_multi_by_attribute = attributes_of(records)
+    columns = columns_of(attributes_of(records), has_raw=has_raw)
+    rows = _reported(all_record_rows(records, RECORD_FIELDS, read=orjson.loads), report)
     if form == CSV:
-        rows = all_record_rows(records, (*HEAD, "values"), read=orjson.loads)
-        return csv_file(_csv_columns(is_multi_by_attribute), _reported(rows, report))
-    rows = all_record_rows(records, (*HEAD, "values", NORMALIZED), read=orjson.loads)
-    return parquet_file(_parquet_columns(is_multi_by_attribute), _reported(rows, report))
+        return csv_file(columns, rows)
+    if form == PARQUET:
+        return parquet_file(columns, rows)
+    return json_lines(_as_objects(columns, part) for part in rows)
+
+
+def _as_objects(columns: Sequence[FileColumn], rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        yield {column.name: column.value_of(row) for column in columns}
 
 
 def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iterator[list[Row]]:
@@ -73,43 +64,31 @@ def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iter
         yield rows
 
 
-def _csv_columns(attributes: Iterable[str]) -> list[FileColumn]:
-    return [*_head_columns(), *(FileColumn(name, TEXT, _value_of(name)) for name in attributes)]
+def attributes_of(records: RecordQuerySet) -> list[ExportedAttribute]:
+    """Return the attributes that the rules of the records' clusters ever had.
 
-
-def _parquet_columns(is_multi_by_attribute: Mapping[str, bool]) -> list[FileColumn]:
-    """Return the columns of a Parquet file; an attribute named like one of the others has a prefix."""
-    columns = _head_columns()
-    for name, is_multi in is_multi_by_attribute.items():
-        column = f"values.{name}" if name in {*HEAD, NORMALIZED} else name
-        columns.append(FileColumn(column, TEXTS if is_multi else TEXT, _value_of(name)))
-    columns.append(FileColumn(NORMALIZED, TEXT, _normalized_json))
-    return columns
-
-
-def _head_columns() -> list[FileColumn]:
-    return [FileColumn(name, kind, itemgetter(name)) for name, kind in HEAD.items()]
-
-
-def _value_of(attribute: str) -> Callable[[Row], object]:
-    return lambda row: row["values"].get(attribute)
-
-
-def _normalized_json(row: Row) -> str:
-    return orjson.dumps(row[NORMALIZED]).decode()
-
-
-def attributes_of(records: RecordQuerySet) -> dict[str, bool]:
-    """Return the attributes that the rules of the records' clusters ever had: whether they may be several."""
+    Of a cluster the newest rule tells an attribute's type; where clusters differ, it is text. One that any
+    rule had as multi is multi.
+    """
     clusters = records.order_by().values("cluster").distinct()
     rules = Rule.objects.filter(cluster__in=clusters).order_by("cluster", "-version")
-    is_multi_by_attribute: dict[str, bool] = {}
-    for schema in rules.values_list("schema", flat=True):
+    is_multi_by_name: dict[str, bool] = {}
+    types_by_name: dict[str, dict[int, str]] = {}  # the newest type of each cluster
+    for cluster, schema in rules.values_list("cluster", "schema"):
         for attribute in schema:
             name = attribute["name"]
-            was_multi = is_multi_by_attribute.get(name, False)
-            is_multi_by_attribute[name] = was_multi or bool(attribute.get("is_multi"))
-    return is_multi_by_attribute
+            was_multi = is_multi_by_name.get(name, False)
+            is_multi_by_name[name] = was_multi or bool(attribute.get("is_multi"))
+            types_by_name.setdefault(name, {}).setdefault(cluster, attribute.get("type", TEXT_TYPE))
+    return [
+        ExportedAttribute(name, _common_type(types_by_name[name].values()), is_multi)
+        for name, is_multi in is_multi_by_name.items()
+    ]
+
+
+def _common_type(types: Iterable[str]) -> str:
+    different = set(types)
+    return different.pop() if len(different) == 1 else TEXT_TYPE
 
 
 def record_export_request(
@@ -117,13 +96,14 @@ def record_export_request(
     site: Site,
     form: str = JSON_LINES,
     has_gone: bool = False,
+    has_raw: bool = False,
 ) -> JobRequest:
     """Describe the job that writes a site's records into a zip file."""
     return JobRequest(
         kind=EXPORT_RECORDS,
         title=f"Export records of {site.name} as {Format(form).label}",
         site=site,
-        params={"format": form, "gone": has_gone},
+        params={"format": form, "gone": has_gone, "raw": has_raw},
         key=f"export_records:{site.pk}:{form}",
     )
 
@@ -150,7 +130,8 @@ def export_records(run: JobRun) -> dict[str, Any]:
             zipfile.ZipFile(partial, "w", packing, compresslevel=3) as archive,
             archive.open(f"{site.name}.{form}", "w", force_zip64=True) as file,
         ):
-            for part in export_parts(records, form, report):
+            has_raw = run.job.params.get("raw", False)
+            for part in export_parts(records, form, report, has_raw=has_raw):
                 file.write(part)
         run.renew()
         partial.replace(path)

@@ -24,7 +24,16 @@ from vertex.core.texts import storable
 
 ROWS_PER_QUERY = 500  # more are no faster
 KEYS_PER_FETCH = 10_000
-JSON_NAMES: Final = ("values", "raw", "normalized", "missing", "failed", "confidence", "nodes")
+JSON_NAMES: Final = (
+    "values",
+    "raw",
+    "normalized",
+    "missing",
+    "failed",
+    "problems",
+    "confidence",
+    "nodes",
+)
 
 
 def _rule_name() -> Case:
@@ -39,7 +48,8 @@ def _rule_name() -> Case:
 COLUMNS: Final[dict[str, str | Combinable]] = {
     "id": "id",
     "site": "site__name",
-    "url": "page__url",
+    "url": "page__given_url",
+    "normalized_url": "page__url",
     "cluster": "cluster__name",
     "vertical": "rule__vertical__name",
     "rule": _rule_name(),
@@ -48,11 +58,12 @@ COLUMNS: Final[dict[str, str | Combinable]] = {
     "key": "key",
     "index": "index",
     **{name: Cast(name, TextField()) for name in JSON_NAMES},
-    "least_confidence": "least_confidence",
+    "record_confidence": "record_confidence",
     "change_number": "change_number",
     "first_seen_at": IsoTime("first_seen_at"),
     "changed_at": IsoTime("changed_at"),
     "gone_at": IsoTime("gone_at"),
+    "stale_since": IsoTime("stale_since"),
 }
 NAMES: Final = tuple(COLUMNS)
 
@@ -66,7 +77,8 @@ class WantedRows(NamedTuple):
     url: str = ""
     text: str = ""  # words that the address or the values contain
     changed_since: int | None = None  # a change number
-    confidence: float | None = None  # of the least sure value, at least
+    confidence: float | None = None  # that all values are right, at least
+    has_problems: bool | None = None  # whether a value could not be read as its type
     has_gone: bool = False  # also those that their pages no longer have
 
 
@@ -77,10 +89,13 @@ def narrowed(records: RecordQuerySet, wanted: WantedRows) -> RecordQuerySet:
         "cluster__name": wanted.cluster or None,
         "rule__vertical__name": wanted.vertical or None,
         "change_number__gt": wanted.changed_since,
-        "least_confidence__gte": wanted.confidence,
+        "record_confidence__gte": wanted.confidence,
     }
     given = {name: value for name, value in filters.items() if value is not None}
     records = records.filter(**given)
+    if wanted.has_problems is not None:
+        without = Q(problems={})
+        records = records.filter(~without if wanted.has_problems else without)
     if wanted.url:
         records = records.filter(page__url_hash=_hash_of(wanted.url))
     if wanted.text:
@@ -93,7 +108,7 @@ def _with_words(records: RecordQuerySet, words: Sequence[str]) -> RecordQuerySet
     records = records.alias(values_text=Cast("values", TextField()))
     for word in words:
         escaped = json.dumps(word)[1:-1]  # as SQLite has other scripts
-        in_url = Q(page__url__icontains=word)
+        in_url = Q(page__given_url__icontains=word) | Q(page__url__icontains=word)
         in_values = Q(values_text__icontains=word) | Q(values_text__icontains=escaped)
         records = records.filter(in_url | in_values)
     return records

@@ -39,7 +39,8 @@ def record_schema(vertical: Vertical) -> dict[str, Any]:
         "description": vertical.description,
         "type": "object",
         "properties": {
-            "url": {"type": "string", "format": "uri"},
+            "url": {"type": "string", "description": "As it was handed in."},
+            "normalized_url": {"type": "string", "format": "uri"},
             "values": _object(
                 {attribute.name: _listed(attribute, TEXT) for attribute in attributes},
                 "As displayed.",
@@ -61,6 +62,8 @@ def record_schema(vertical: Vertical) -> dict[str, Any]:
             },
             "failed": per_value
             | {"additionalProperties": TEXT, "description": "Why they have none."},
+            "problems": per_value
+            | {"additionalProperties": TEXT, "description": "Why a value could not be read."},
             "confidence": per_value
             | {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}},
         },

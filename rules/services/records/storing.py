@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from clustering.services.pages.stored_pages import StoredPage
+from rules.algorithms.running.confidence import confidence_in_record
 from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.run_rule import STOPPED
-from rules.models import Extraction, Rule
+from rules.models import Extraction
 from rules.services.records.published_rules import PublishedRules
 from rules.services.records.record_upserts import upsert_records
+from rules.services.records.stale_records import mark_pages_fresh
 
 # As long as the columns are.
 MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_WHY_CHARS = 200, 40, 500
@@ -35,28 +37,30 @@ def store_extracted(
     Returns how many records are new, changed, gone and the same.
     """
     now = timezone.now()
-    rows = (row for page in pages for row in _record_rows(page, site_id, published.rule_by_cluster))
+    rows = (row for page in pages for row in _record_rows(page, site_id, published))
     # Of a page on which a rule was stopped nobody knows what it has now: its records stay as they were.
     known = [page.page.pk for page in pages if page.lines[0].reason != STOPPED]
     n_by_state = upsert_records(rows, pages=known, now=now)
+    mark_pages_fresh(known)
     Extraction.objects.filter(page__in=[page.page.pk for page in pages]).delete()
     Extraction.objects.bulk_create(_extraction(page, site_id, published, now) for page in pages)
     return n_by_state
 
 
 def _record_rows(
-    page: ExtractedPage, site_id: int, rule_by_cluster: Mapping[str, Rule]
+    page: ExtractedPage, site_id: int, published: PublishedRules
 ) -> Iterator[dict[str, Any]]:
     """Yield the columns of a page's records."""
     for line in page.lines:
         record = line.record
         if line.cluster is None or record is None:
             continue
-        rule = rule_by_cluster[line.cluster]
+        rule = published.rule_serving(line.cluster)
+        assert rule is not None  # noqa: S101 - a rule made the record
         yield {
             "site_id": site_id,
             "page_id": page.page.pk,
-            "cluster_id": rule.cluster_id,
+            "cluster_id": published.cluster_pk(line.cluster),
             "rule_id": rule.pk,
             "snapshot_id": page.page.snapshot,
             "key": (record.key or "")[:MAX_KEY_CHARS],
@@ -64,11 +68,12 @@ def _record_rows(
             "values": record.values,
             "raw": record.raw,
             "normalized": record.normalized,
+            "problems": record.problems,
             "missing": record.missing,
             "failed": record.failed,
             "confidence": record.confidence,
             "nodes": record.nodes,
-            "least_confidence": min(record.confidence.values(), default=0.0),
+            "record_confidence": confidence_in_record(record.confidence.values()),
         }
 
 
@@ -76,12 +81,12 @@ def _extraction(
     page: ExtractedPage, site_id: int, published: PublishedRules, now: datetime
 ) -> Extraction:
     first = page.lines[0]
-    rule = published.rule_by_cluster.get(first.cluster) if first.cluster else None
+    rule = published.rule_serving(first.cluster) if first.cluster else None
     return Extraction(
         page_id=page.page.pk,
         site_id=site_id,
         snapshot_seen=page.page.snapshot,
-        cluster_id=rule.cluster_id if rule else None,
+        cluster_id=published.cluster_pk(first.cluster) if first.cluster else None,
         rule=rule,
         rules_seen=published.ruleset_version,
         reason=first.reason[:MAX_REASON_CHARS],

@@ -4,6 +4,7 @@ Start at `rules`: the rules of a site, and one rule with all that is known of it
 
 - `rule_rows` the rows and cards of these pages
 - `rule_changes` the buttons: learn, propose, publish, send back, roll back, extract, export
+- `borrowed_rules` whose rule reads the pages of a cluster without one
 - `hand_edits` a rule changed by hand, scored as one types
 - `panel` the rule so far, beside the page that is annotated
 - `annotation_cost` what annotating a site costs

@@ -13,6 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from rules.models import Rule
+from rules.services.fields import field_drafts
 from rules.services.learning import learning
 from rules.services.records import extracting, file_formats, record_exports
 from rules.services.review import reviewing
@@ -35,6 +36,21 @@ def learn_rules(request: HttpRequest, name: str) -> HttpResponse:
         site,
         lambda: enqueue(
             learning.learning_request(site=site, cluster=cluster), actor=user_of(request)
+        ),
+    )
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def draft_rules(request: HttpRequest, name: str) -> HttpResponse:
+    """Start drafting the rule of a cluster, or of all that nobody annotated, from other sites."""
+    site = get_object_or_404(Site, name=name)
+    cluster = request.POST.get("cluster", "").replace("\0", "")
+    return _started(
+        request,
+        site,
+        lambda: enqueue(
+            field_drafts.drafting_request(site=site, cluster=cluster), actor=user_of(request)
         ),
     )
 

@@ -15,11 +15,17 @@ from clustering.models import Cluster, ClusterFigures
 from rules.models import Extraction, Record, Rule
 from vertex.core.models import Job, Site
 
-RULE_TASKS = ("rules.learn_rules", "rules.extract_records", "rules.export_records")
+RULE_TASKS = (
+    "rules.learn_rules",
+    "rules.draft_rules",
+    "rules.extract_records",
+    "rules.export_records",
+)
 KIND_WORDS = {
     "xpath": ("good", "XPath"),
     "positional": ("good", "Position"),
     "naive_bayes": ("warning", "Naive Bayes"),
+    "draft": ("warning", "Draft"),
     "none": ("bad", "No rule"),
 }
 MAX_DIFF_LINES = 2_000  # of a change of stylesheets
@@ -119,12 +125,18 @@ def _line(
 
 def kinds_of(rule: Rule) -> list[tuple[str, str, int]]:
     """Return the kinds of XPaths that a rule has, each with the number of its attributes."""
-    n_by_kind = Counter(figure.get("kind", "none") for figure in rule.figures)
+    n_by_kind = Counter(_kind_of(figure) for figure in rule.figures)
     return [
         (tone, word, n_by_kind[kind])
         for kind, (tone, word) in KIND_WORDS.items()
         if n_by_kind[kind]
     ]
+
+
+def _kind_of(figure: Mapping[str, Any]) -> str:
+    if figure.get("draft"):
+        return "draft"
+    return str(figure.get("kind", "none"))
 
 
 def attribute_cards(rule: Rule) -> list[AttributeCard]:
@@ -141,7 +153,9 @@ def _card(
     attribute: AttributeType, figure: Mapping[str, Any], learnt: Mapping[str, Any], rule: Rule
 ) -> AttributeCard:
     alternatives = learnt.get("alternatives", [])
-    kind = figure.get("kind") or (alternatives[0]["kind"] if alternatives else "")
+    kind = _kind_of(figure) if figure else ""
+    if not kind and alternatives:
+        kind = alternatives[0]["kind"]
     tone, word = KIND_WORDS.get(kind, ("unknown", "By hand"))
     return AttributeCard(
         name=attribute.name,

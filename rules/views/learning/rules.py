@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
 from rules.models import GoldenRecord, Record, Rule
+from rules.services.fields.field_drafts import can_be_drafted
 from rules.services.learning.schemas import vertical_of
 from rules.services.learning.trial_runs import tells_where
 from rules.services.review.reviewing import why_not
@@ -72,6 +73,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "other": other,
         "changed": changed_lines(other.stylesheet, shown.stylesheet) if other else [],
         "n_records": Record.objects.there().filter(rule=shown).count(),
+        "unreadable": Record.objects.there().filter(rule=shown).n_unreadable_by_attribute(),
         "tells_places": tells_where(shown),
     }
     return render(request, "rules/learning/rule.html", context)
@@ -101,6 +103,7 @@ def allowed(request: HttpRequest, site: Site) -> dict[str, Any]:
         "is_live": job is not None,
         "last_failed": last_failure(site) if job is None else None,
         "can_learn": user.has_role(Role.EDITOR, site),
+        "can_draft": can_be_drafted(site),
         "can_publish": user.has_role(Role.REVIEWER, site),
         "can_operate": user.has_role(Role.OPERATOR, site),
     }

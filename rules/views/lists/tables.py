@@ -129,7 +129,7 @@ def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpRes
     table = _asked_or_best_table(_snapshot(page), request.GET.get("list"))
     form = choice_of(request, "format", MEDIA_TYPES, JSON_LINES)
     return StreamingHttpResponse(
-        table_parts(table, page.url, form),
+        table_parts(table, page.given_url, form),
         content_type=MEDIA_TYPES[form],
         headers={"Content-Disposition": f'attachment; filename="{name}-list-{page.pk}.{form}"'},
     )

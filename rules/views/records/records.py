@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import ceil
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -20,14 +21,18 @@ from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role
 from vertex.core.views.lists import both_ways, choice_of, list_part, words
 
-ORDERS = both_ways({"changed": ["change_number"], "confidence": ["least_confidence", "id"]})
+ORDERS = both_ways({"changed": ["change_number"], "confidence": ["record_confidence", "id"]})
 ATTRIBUTES_SHOWN = 5  # as columns; the record's page has all
 VERSIONS_SHOWN = 50
-SURE_FROM = 0.9
+# Of the records; on labelled sites most wrong values were among this share of the least sure ones.
+LEAST_SURE_SHARE = 0.12
+LEAST_SURE = "least-sure"
 STATES = (
     ("", "There"),
-    ("unsure", "Unsure"),
+    (LEAST_SURE, "Least sure"),
     ("failed", "With failures"),
+    ("problems", "Not readable"),
+    ("stale", "Stale"),
     ("gone", "Gone"),
     ("all", "All"),
 )
@@ -51,6 +56,7 @@ class ValueRow(NamedTuple):
     confidence: float | None
     nodes: list[str]
     failed: str
+    problem: str
     is_missing: bool
 
 
@@ -70,7 +76,7 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
     )
     cluster = choice_of(request, "cluster", [known_cluster.name for known_cluster in clusters])
     state = choice_of(request, "state", [value for value, _ in STATES])
-    sort = choice_of(request, "sort", ORDERS, "-changed")
+    sort = choice_of(request, "sort", ORDERS, "confidence" if state == LEAST_SURE else "-changed")
     query = words(request)
     shown = narrowed(Record.objects.filter(site=site), _wanted(cluster, query, state))
     shown = _of_state(shown, state)
@@ -90,7 +96,9 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
             for row in page.rows
         ],
         "is_narrowed": bool(query or cluster or state),
+        "n_stale": Record.objects.there().filter(site=site, stale_since__isnull=False).count(),
         "without": _without_record(site),
+        "unreadable": Record.objects.there().filter(site=site).n_unreadable_by_attribute(),
         "has_rule": Rule.objects.published().of_site(site).exists(),
     }
     return render(request, "rules/records/records.html", context)
@@ -166,6 +174,7 @@ def value_rows(shown: Record) -> list[ValueRow]:
             confidence=shown.confidence.get(name),
             nodes=_several(shown.nodes.get(name)),
             failed=shown.failed.get(name, ""),
+            problem=shown.problems.get(name, ""),
             is_missing=name in shown.missing,
         )
         for name in names
@@ -202,11 +211,27 @@ def _wanted(cluster: str, query: str, state: str) -> WantedRows:
 
 
 def _of_state(queryset: RecordQuerySet, state: str) -> RecordQuerySet:
-    if state == "unsure":
-        return queryset.filter(least_confidence__lt=SURE_FROM)
+    if state == LEAST_SURE:
+        return _least_sure(queryset)
+    if state == "problems":
+        return queryset.exclude(problems={})
     if state == "failed":
         return queryset.exclude(failed={})
+    if state == "stale":
+        return queryset.filter(stale_since__isnull=False)
     return queryset.filter(gone_at__isnull=False) if state == "gone" else queryset
+
+
+def _least_sure(queryset: RecordQuerySet) -> RecordQuerySet:
+    """Return the records that are less sure than all but a small share of the others."""
+    n_least = ceil(LEAST_SURE_SHARE * queryset.count())
+    in_order = queryset.order_by("record_confidence").values_list("record_confidence", flat=True)
+    next_confidence = in_order[n_least : n_least + 1]
+    return (
+        queryset.filter(record_confidence__lt=next_confidence[0])
+        if next_confidence
+        else queryset.none()
+    )
 
 
 def _attributes(site: Site, cluster: str, rows: Iterable[Record]) -> list[str]:

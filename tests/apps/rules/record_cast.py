@@ -160,7 +160,7 @@ def record_of(rule: Rule, page: Page, **fields: Any) -> Record:
                 "normalized": {"price": {"amount": "89.00", "currency": "USD"}},
                 "confidence": {"name": 1.0, "price": 0.9, "sizes": 1.0},
                 "nodes": {"name": "/html/body/h1/text()", "price": "/html/body/b/text()"},
-                "least_confidence": 0.9,
+                "record_confidence": 0.9,
                 "change_number": next_number(),
             }
             | fields

@@ -112,6 +112,17 @@ class TestRule:
         assert "//li[@class=&#x27;row&#x27;]" in text
         assert "and takes 2 siblings" in text
 
+    def test_a_draft_of_an_attribute_says_how_many_annotated_pages_it_reads_right(
+        self, ada: Client
+    ) -> None:
+        learnt, _ = two_versions()
+        figure = next(one for one in learnt.figures if one["attribute"] == "price")
+        figure |= {"draft": True, "n_right": 2, "n_annotated": 3, "reason": "xpath: nothing"}
+        learnt.save()
+        page = seen(ada, "rule", learnt.cluster.name, query=f"?version={learnt.version}")
+        assert "Draft: right on 2 of 3 annotated pages." in page
+        assert "Why there is none" not in page
+
     def test_versions_are_compared_line_by_line(self, ada: Client) -> None:
         two_versions()
         text = seen(ada, "rule", "products", query="?version=2&compare=1")
@@ -215,11 +226,19 @@ class TestRecords:
 
     @pytest.mark.parametrize(
         ("state", "shown"),
-        [("", {0, 1, 2}), ("unsure", {1}), ("failed", {2}), ("gone", {3}), ("all", {0, 1, 2, 3})],
+        [
+            ("", {0, 1, 2}),
+            ("least-sure", {1}),
+            ("failed", {2}),
+            ("problems", {0}),
+            ("gone", {3}),
+            ("all", {0, 1, 2, 3}),
+        ],
     )
     def test_the_states_narrow(self, ada: Client, state: str, shown: set[int]) -> None:
         _, records = shop_with_records(4)
-        Record.objects.filter(pk=records[1].pk).update(least_confidence=0.5)
+        Record.objects.filter(pk=records[0].pk).update(problems={"price": "it is no price"})
+        Record.objects.filter(pk=records[1].pk).update(record_confidence=0.5)
         Record.objects.filter(pk=records[2].pk).update(failed={"price": "the regex refuses it"})
         Record.objects.filter(pk=records[3].pk).update(gone_at=timezone.now())
         text = seen(ada, "records", query=f"?state={state}")
@@ -227,6 +246,17 @@ class TestRecords:
         assert shown == {
             n for n, record in enumerate(records) if f'id="record-{record.pk}"' in text
         }
+
+    def test_values_that_could_not_be_read_are_counted_and_said(self, ada: Client) -> None:
+        rule, records = shop_with_records(3)
+        for record in records[:2]:
+            Record.objects.filter(pk=record.pk).update(problems={"price": "'soon' is no price"})
+
+        assert "Values that could not be read" in seen(ada, "records")
+        assert "2 records" in seen(ada, "records")
+        assert "Not readable" in seen(ada, "rule", rule.cluster.name)
+        assert "soon" in seen(ada, "record", records[0].pk)
+        assert "soon" not in seen(ada, "record", records[2].pk)
 
     def test_parts_of_the_table_follow_each_other(self, ada: Client) -> None:
         shop_with_records(60)

@@ -6,9 +6,11 @@ import pytest
 from django.db import transaction
 
 from clustering.models import Snapshot
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Alternative, AttributeRule
 from rules.models import Rule, RuleSample
 from rules.services.learning.sample_pages import SamplePages
-from rules.services.learning.versions import lock_versions, save_version
+from rules.services.learning.versions import figure_of, lock_versions, save_version
 from tests.apps.rules.shop_cast import learnt_shop
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -47,3 +49,13 @@ def test_the_newest_version_is_locked_and_returned() -> None:
 
     with transaction.atomic():
         assert first == lock_versions(first.cluster)
+
+
+def test_the_precision_of_a_draft_is_its_share_of_right_pages() -> None:
+    way = Alternative("xpath", "text()", (Feature("tag", 1, ("b",)),))
+    draft = AttributeRule("a", alternatives=(way,), n_annotated=4, n_right=3)
+    whole = AttributeRule("a", alternatives=(way,), n_annotated=4, n_right=4)
+
+    figure = figure_of(draft, n_annotated=4, missing_on=[])
+    assert (True, 3, 0.75) == (figure["draft"], figure["n_right"], figure["precision"])
+    assert "draft" not in figure_of(whole, n_annotated=4, missing_on=[])

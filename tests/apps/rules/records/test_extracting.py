@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
+from django.utils import timezone
+from pytest_django import Settings
 
 from clustering.models import Page
 from clustering.services.clusters.cluster_changes import merge_clusters, move_pages
@@ -17,9 +21,10 @@ from rules.services.records.storing import ExtractedPage, store_extracted
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.demo_sites import articles, store
 from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
-from vertex.core.models import Site
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
+from vertex.core.storage import page_store, write_owner
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -89,6 +94,67 @@ class TestRecords:
         assert Record.objects.get(page=page).gone_at is None
         assert "stopped" == Extraction.objects.get(page=page).reason
 
+    def test_a_page_that_cannot_be_read_keeps_its_record_and_stays_due(self) -> None:
+        site, rule = learnt_shop()
+        extract(site)
+        page = Page.objects.select_related("latest_snapshot").get(url=f"{site.root_url}p/2")
+        assert page.latest_snapshot is not None
+        body = page_store().read(page.latest_snapshot.body)
+        page_store().delete(page.latest_snapshot.body)
+        publish_rule(rule=learn_rule(cluster=rule.cluster))
+
+        assert {
+            "pages": 18,
+            "same": 11,
+            "new": 0,
+            "changed": 0,
+            "gone": 0,
+            "unreadable": 1,
+        } == extract(site)
+        assert Record.objects.get(page=page).gone_at is None
+
+        page_store().put(body)
+        assert {"pages": 1, "same": 1, "new": 0, "changed": 0, "gone": 0} == extract(site)
+
+    @pytest.mark.parametrize("is_another", [False, True])
+    def test_without_the_page_store_nothing_is_gone_and_the_job_waits(
+        self, settings: Settings, *, is_another: bool
+    ) -> None:
+        site, rule = learnt_shop()
+        extract(site)
+        publish_rule(rule=learn_rule(cluster=rule.cluster))
+        away = settings.PAGE_STORE_DIR.with_name("away")
+        shutil.move(settings.PAGE_STORE_DIR, away)
+        if is_another:
+            write_owner(settings.PAGE_STORE_DIR, "somebody-elses")
+        job = create_here(extraction_request(site=site))
+
+        waiting = run_job(job.pk, extract_records)
+
+        assert (Job.State.DUE, 0) == (waiting.state, waiting.n_tries)
+        assert "page store" in waiting.error
+        assert 12 == Record.objects.there().count()
+
+        shutil.rmtree(settings.PAGE_STORE_DIR, ignore_errors=True)
+        shutil.move(away, settings.PAGE_STORE_DIR)
+        Job.objects.filter(pk=job.pk).update(due_at=timezone.now())
+        done = run_job(job.pk, extract_records)
+
+        assert (Job.State.DONE, 12) == (done.state, (done.result or {})["same"])
+
+    def test_many_bodies_that_are_lost_fail_the_job_and_no_record_goes(self) -> None:
+        site, rule = learnt_shop()
+        extract(site)
+        publish_rule(rule=learn_rule(cluster=rule.cluster))
+        for name in list(page_store().names())[::2]:
+            page_store().delete(name)
+
+        job = run_job(create_here(extraction_request(site=site)).pk, extract_records)
+
+        assert Job.State.FAILED == job.state
+        assert "cannot be read" in job.error
+        assert 12 == Record.objects.there().count()
+
     def test_a_new_page_is_assigned_and_extracted(self) -> None:
         site, _ = learnt_shop()
         extract(site)
@@ -134,6 +200,17 @@ class TestChangesByHand:
 
         names = {name for names in _groups(rule) for name in names}
         assert {rule.cluster.name} == names
+
+
+class TestTheCountryOfASite:
+    def test_pages_are_due_again_and_values_are_read_as_there(self) -> None:
+        site, _ = learnt_shop()
+        extract(site)
+        Site.objects.update(country="DE")
+        site.refresh_from_db()
+
+        assert "DE" == next(iter(published_rules(site).rules.rules.values())).country
+        assert 18 == extract(site)["pages"]
 
 
 class TestTheOrderOfThePaper:

@@ -6,6 +6,7 @@ import csv
 import io
 import tracemalloc
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,17 @@ def table_of(parts: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(b"".join(parts).decode(), newline="")))
 
 
-def test_lines_are_the_rows_of_the_api() -> None:
+def test_lines_hold_typed_values() -> None:
     shop_with_records(2)
     ada = caller("ada", Role.VIEWER)
     answer = ada.get("records/export/?format=jsonl&site=shop")
+    first, _ = lines_of(answer.streaming_content)
 
     assert "application/x-ndjson" == answer["Content-Type"]
     assert 'attachment; filename="shop-records.jsonl"' == answer["Content-Disposition"]
-    assert ada.get("records/").json()["results"] == lines_of(answer.streaming_content)
+    assert ("https://shop.example/r0", "Trail Runner") == (first["url"], first["name"])
+    assert (89.0, "USD", ["41", "42"]) == (first["price"], first["price_currency"], first["sizes"])
+    assert first["problems"] is None
 
 
 def test_a_table_has_a_column_for_each_attribute() -> None:
@@ -52,19 +56,41 @@ def test_a_table_has_a_column_for_each_attribute() -> None:
     (row,) = table_of(answer.streaming_content)
 
     assert "text/csv" == answer["Content-Type"]
-    assert ["url", "cluster", "rule"] == list(row)[:3]
-    assert ["name", "price", "sizes"] == list(row)[-3:]
-    assert ("Trail Runner", "$89.00", '["41","42"]') == (row["name"], row["price"], row["sizes"])
+    assert ["url", "normalized_url", "cluster", "rule"] == list(row)[:4]
+    assert ["name", "price", "price_currency", "sizes", "problems"] == list(row)[-5:]
+    assert ("Trail Runner", "89.00", "USD") == (row["name"], row["price"], row["price_currency"])
+    assert '["41","42"]' == row["sizes"]
+
+
+@pytest.mark.parametrize("form", [JSON_LINES, CSV, PARQUET])
+def test_displayed_texts_stand_beside_the_values_where_asked_for(form: str) -> None:
+    shop_with_records(1)
+    answer = caller("ada", Role.VIEWER).get(f"records/export/?format={form}&raw=true")
+    parts = list(answer.streaming_content)
+    read = {JSON_LINES: lines_of, CSV: table_of, PARQUET: rows_of_parquet}
+    (row,) = read[form](parts)
+
+    assert "$89.00" == row["price_raw"]
+    assert row["sizes"] == row["sizes_raw"]
 
 
 @pytest.mark.parametrize("value", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_no_spreadsheet_runs_a_value(value: str) -> None:
     _, (record,) = shop_with_records(1)
-    touched(record, name=value, price="plain")
+    touched(record, name=value)
     (row,) = table_of(export_parts(Record.objects.all(), CSV))
 
     assert f"'{value}" == row["name"]
-    assert "plain" == row["price"]
+    assert "89.00" == row["price"]
+
+
+def test_amounts_below_zero_stay_numbers() -> None:
+    _, (record,) = shop_with_records(1)
+    record.normalized = {"price": {"amount": "-5.50", "currency": "USD"}}
+    record.save()
+    (row,) = table_of(export_parts(Record.objects.all(), CSV))
+
+    assert "-5.50" == row["price"]
 
 
 def test_a_format_that_is_not_there_is_told() -> None:
@@ -132,7 +158,7 @@ def test_a_job_writes_a_zip_file(settings: Any, tmp_path: Path) -> None:
     assert done.result is not None
     with zipfile.ZipFile(tmp_path / done.result["file"]) as archive:
         (line,) = lines_of([archive.read("shop.jsonl")])
-    assert record.pk == line["id"]
+    assert record.page.url == line["url"]
     assert [done.result["file"]] == [path.name for path in tmp_path.iterdir()]
 
 
@@ -145,6 +171,11 @@ def test_the_command_writes_what_the_download_holds(form: str, tmp_path: Path) -
     assert b"".join(export_parts(Record.objects.all(), form)) == path.read_bytes()
 
 
+def rows_of_parquet(parts: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = parquet_of(parts).read().to_pylist()
+    return rows
+
+
 def parquet_of(parts: Any) -> parquet.ParquetFile:
     return parquet.ParquetFile(io.BytesIO(b"".join(parts)))
 
@@ -152,25 +183,29 @@ def parquet_of(parts: Any) -> parquet.ParquetFile:
 def test_parquet_has_a_typed_column_for_each_attribute() -> None:
     _, (record,) = shop_with_records(1)
     answer = caller("ada", Role.VIEWER).get("records/export/?format=parquet")
-    (row,) = parquet_of(answer.streaming_content).read().to_pylist()
+    (row,) = rows_of_parquet(answer.streaming_content)
 
     assert "application/vnd.apache.parquet" == answer["Content-Type"]
-    assert ("Trail Runner", "$89.00", ["41", "42"]) == (row["name"], row["price"], row["sizes"])
+    assert ("Trail Runner", Decimal(89), "USD", ["41", "42"]) == (
+        row["name"],
+        row["price"],
+        row["price_currency"],
+        row["sizes"],
+    )
     assert (record.changed_at, None, 0.9) == (
         row["changed_at"],
         row["gone_at"],
-        row["least_confidence"],
+        row["record_confidence"],
     )
-    assert {"price": {"amount": "89.00", "currency": "USD"}} == orjson.loads(row["normalized"])
 
 
 def test_parquet_takes_values_that_were_one_once_and_attributes_named_like_its_columns() -> None:
     rule, (record,) = shop_with_records(1)
     Rule.objects.filter(pk=rule.pk).update(schema=[*rule.schema, {"name": "url"}])
     touched(record, sizes="41", url="/there", price=["1", "2"])
-    (row,) = parquet_of(export_parts(Record.objects.all(), PARQUET)).read().to_pylist()
+    (row,) = rows_of_parquet(export_parts(Record.objects.all(), PARQUET))
 
-    assert (["41"], "/there", '["1","2"]') == (row["sizes"], row["values.url"], row["price"])
+    assert (["41"], "/there") == (row["sizes"], row["values.url"])
     assert "https://shop.example/r0" == row["url"]
 
 

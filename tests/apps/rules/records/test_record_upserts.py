@@ -44,11 +44,12 @@ def row(rule: Rule, page: Page, *, key: str = "", **columns: Any) -> dict[str, A
         "values": values,
         "raw": values,
         "normalized": {"price": {"amount": "7", "currency": "EUR"}},
+        "problems": {},
         "missing": [],
         "failed": {},
         "confidence": {"name": 1.0},
         "nodes": {},
-        "least_confidence": 1.0,
+        "record_confidence": 1.0,
     } | columns
 
 
@@ -59,7 +60,7 @@ def runs_of(rule: Rule, pages: Sequence[Page]) -> list[list[dict[str, Any]]]:
     second = [
         row(rule, pages[0]),  # the same
         row(rule, pages[1], **other_values),  # changed
-        row(rule, pages[2], least_confidence=0.5, confidence={"name": 0.5}),  # the same, less sure
+        row(rule, pages[2], record_confidence=0.5, confidence={"name": 0.5}),  # the same, less sure
         row(rule, pages[3], key="b", index=1),  # the same at another place; a is gone
         row(rule, pages[4]),  # new
     ]
@@ -131,7 +132,7 @@ def test_change_numbers_go_on_and_unchanged_records_keep_theirs(
     assert 1 == by_place[pages[0].pk, ""].change_number
     assert (3, 0.5) == (
         by_place[pages[2].pk, ""].change_number,
-        by_place[pages[2].pk, ""].least_confidence,
+        by_place[pages[2].pk, ""].record_confidence,
     )
     assert 6 == by_place[pages[4].pk, ""].change_number
     assert 7 == by_place[pages[1].pk, ""].change_number

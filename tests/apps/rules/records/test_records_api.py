@@ -94,7 +94,7 @@ def test_what_changed_after_a_number_comes_with_what_is_gone(ada: Caller) -> Non
 def test_filters_narrow(ada: Caller, query: str, n: int) -> None:
     shop_with_records(2)
     other = rule_of(site_of("guide"))
-    record_of(other, page_of(other.cluster.site, "b"), least_confidence=0.99)
+    record_of(other, page_of(other.cluster.site, "b"), record_confidence=0.99)
 
     assert n == len(rows(ada, f"records/?{query}"))
 
@@ -189,4 +189,6 @@ def test_an_export_is_requested_as_a_job_once(ada: Caller) -> None:
     second = ada.post("sites/shop/record-exports/", {"format": "csv"})
 
     assert (202, 409) == (first.status_code, second.status_code)
-    assert {"format": "csv", "gone": False} == Job.objects.get(pk=first.json()["id"]).params
+    assert {"format": "csv", "gone": False, "raw": False} == Job.objects.get(
+        pk=first.json()["id"]
+    ).params

@@ -13,7 +13,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.services import outbox
 from rules.models import Delivery, Record, Webhook
@@ -48,7 +48,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def send() -> int:
-    return webhooks.send_deliveries(Fetcher("Vertex", Guard(networks(["127.0.0.0/8"]))))
+    return webhooks.send_deliveries(Fetcher(Client("Vertex", Guard(networks(["127.0.0.0/8"])))))
 
 
 def make_due() -> None:
@@ -142,7 +142,7 @@ def test_addresses_inside_are_refused_and_the_log_says_so(receiver: Receiver) ->
     told(receiver)
     webhooks.plan_deliveries()
 
-    assert 0 == webhooks.send_deliveries(Fetcher("Vertex", Guard()))
+    assert 0 == webhooks.send_deliveries(Fetcher(Client("Vertex", Guard())))
     assert [] == receiver.got
     assert "127.0.0.1" in Delivery.objects.get().error
 
