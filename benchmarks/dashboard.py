@@ -103,6 +103,7 @@ def make() -> None:
     for day in range(N_DAYS):
         at = now - timedelta(days=day, hours=1)
         told: dict[str, Any] = {"clusters": lines, "n_pages": 150, "n_reachable": 150}
+        told["verdict"] = "as_it_was"
         Check.objects.bulk_create(
             Check(site=site, made_at=at, started_at=at, **told) for site in sites
         )
@@ -190,6 +191,7 @@ def _line(number: int) -> dict[str, Any]:
     shares = {"shingle_share": 0.0, "field_share": 0.0, "structure_share": 0.0, "coverage": None}
     told = {
         "cluster": f"c{number}",
+        "state": "as_it_was",
         "is_broken": False,
         "is_changed_for_the_paper": False,
         "warnings": [],

@@ -71,7 +71,7 @@ def made_place() -> dict[str, int]:
     site = Site.objects.create(name="bench", root_url="https://bench.example/")
     url, now = "https://bench.example/1", timezone.now()
     page, *_ = Page.objects.bulk_create(
-        Page(site=site, url=f"{url}{n}", url_hash=n.to_bytes(16, "big"), written_url=url)
+        Page(site=site, url=f"{url}{n}", url_hash=n.to_bytes(16, "big"), given_url=url)
         for n in range(N_RECORDS)
     )
     times = {"fetched_at": now, "seen_at": now}
@@ -104,7 +104,7 @@ def rows_of(place: dict[str, int], numbers: range, word: str) -> list[dict[str, 
             "values": values,
             "raw": values,
             "confidence": sure,
-            "least_confidence": 1.0,
+            "record_confidence": 1.0,
             "index": number,
         }
         rows.append({**place, "key": str(number), **said, **empty})

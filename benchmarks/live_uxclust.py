@@ -15,7 +15,7 @@ from clustering.algorithms.published.page_classes import find_collections
 from clustering.algorithms.published.uxclust import cluster_pages
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
@@ -108,7 +108,7 @@ def crawled(site: sites.DemoSite) -> list[tuple[float, float, int]]:
     reference, judged = reference_schemas(site), []
     with (
         DemoServer(site) as server,
-        Fetcher("Vertex/benchmark", Guard(networks(("127.0.0.0/8",)))) as fetcher,
+        Fetcher(Client("Vertex/benchmark", Guard(networks(("127.0.0.0/8",))))) as fetcher,
     ):
         crawl = Crawl(site, server.url)
         for share in SHARES:

@@ -22,7 +22,7 @@ from clustering.algorithms.published.page_classes import (
 from clustering.algorithms.published.site_model import Stop, assign, cluster_pages, explore
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
@@ -174,7 +174,7 @@ def explored(
 ) -> Exploration:
     with (
         DemoServer(site) as server,
-        Fetcher("Vertex/benchmark", Guard(networks(("127.0.0.0/8",)))) as fetcher,
+        Fetcher(Client("Vertex/benchmark", Guard(networks(("127.0.0.0/8",))))) as fetcher,
     ):
         done = Exploration(site, server, fetcher)
         done.run(strategy, stop, reference, skips_alike=skips_alike)

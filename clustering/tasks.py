@@ -10,7 +10,7 @@ from celery import shared_task
 from clustering.services.clusters import arrivals, clusterings, observing, splitting
 from clustering.services.clusters.doubts import with_answers
 from clustering.services.clusters.observing import with_observing
-from clustering.services.crawl import crawling, list_crawling
+from clustering.services.crawl import address_lists, crawling, list_crawling, sitemap_crawling
 from clustering.services.looks import assets, thumbnails
 from clustering.services.looks.thumbnails import with_thumbnails
 from clustering.services.pages import importing, search_log
@@ -31,7 +31,12 @@ KINDS = (
     retention.DELETE_SITE,
     retention.SWEEP,
 )
-KINDS_WITH_OBSERVING = (importing.IMPORT_PAGES, crawling.CRAWL_SITE)
+KINDS_WITH_OBSERVING = (
+    importing.IMPORT_PAGES,
+    crawling.CRAWL_SITE,
+    address_lists.VISIT_ADDRESSES,
+    sitemap_crawling.CRAWL_SITEMAPS,
+)
 KINDS_WITH_THUMBNAILS = (
     replace(clusterings.CLUSTER_SITE, work=with_answers(clusterings.CLUSTER_SITE.work)),
     splitting.SPLIT_CLUSTER,

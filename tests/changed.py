@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 
 import grimp
 
+from tests.syntax import parse_source
+
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("vertex", "clustering", "annotation", "rules", "monitoring")
 PURE_LAYERS = ("algorithms", "dom", "values")
@@ -138,7 +140,7 @@ def _importers_by_module() -> dict[str, set[str]]:
 
 def _imports_of(path: Path) -> Iterator[str]:
     """Yield each name that a file imports; what is imported from a package may be a module itself."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse_source(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

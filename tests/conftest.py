@@ -6,6 +6,7 @@ import atexit
 import ipaddress
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from importlib import import_module
@@ -34,6 +35,8 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
 # Playwright keeps an event loop running beside the tests.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
+# A suite that a shell started in the background ignores SIGINT, and so would the programs that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import_module("vertex.celery")  # Celery looks for the name of the settings when its app is made
 
 if INSTALLATION not in django_settings.VAR_DIR.parents:

@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from tests.syntax import parse_source
+
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("vertex", "clustering", "annotation", "rules", "monitoring")
 WITHOUT_ROOMS = {"migrations", "management", "commands", "templatetags", "static", "__pycache__"}
@@ -32,7 +34,7 @@ def first_sentence(source: str) -> str:
     >>> first_sentence("'Find lists. Start at `finding`.'")
     'Find lists.'
     """
-    text = " ".join((ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0].split())
+    text = " ".join((ast.get_docstring(parse_source(source)) or "").partition("\n\n")[0].split())
     sentence = re.match(r".*?[.!?](?= [A-Z`]|$)", text)
     return sentence[0] if sentence else text
 

@@ -110,9 +110,11 @@ def rabbitmq() -> Iterator[str]:
     binary = find_rabbitmq()
     with _folder() as folder:
         port, names_port = _free_port(), _free_port()
-        (folder / "rabbitmq.conf").write_text(
+        configuration = folder / "rabbitmq.conf"
+        configuration.write_text(
             f"listeners.tcp.default = 127.0.0.1:{port}\nloopback_users = none\nlog.console = true\n"
         )
+        configuration.chmod(0o644)  # it runs as another user
         environ = {
             "HOME": folder,
             "ERL_EPMD_PORT": names_port,
@@ -120,7 +122,7 @@ def rabbitmq() -> Iterator[str]:
             "RABBITMQ_NODENAME": f"vertex-{port}@localhost",
             "RABBITMQ_NODE_PORT": port,
             "RABBITMQ_DIST_PORT": _free_port(),
-            "RABBITMQ_CONFIG_FILE": folder / "rabbitmq.conf",
+            "RABBITMQ_CONFIG_FILE": configuration,
             "RABBITMQ_CONF_ENV_FILE": "/dev/null",
             "RABBITMQ_ENABLED_PLUGINS_FILE": folder / "plugins",
             "RABBITMQ_MNESIA_BASE": folder / "mnesia",

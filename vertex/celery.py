@@ -14,7 +14,8 @@ from kombu import Exchange, Queue
 from vertex.running import worker_logs
 from vertex.running.file_broker import use_folder
 
-WORK_QUEUES = ("fetch", "learn", "extract", "check", "keep")
+# The jobs of the queue `fetch` are done by `manage.py fetch`, which needs no ring.
+WORK_QUEUES = ("learn", "extract", "check", "keep")
 CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper
 # A broker waits this long for an answer; a second ring does no harm.
 LONGEST_TASK = timedelta(days=7)

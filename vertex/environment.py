@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import stat
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -10,6 +11,8 @@ import dj_database_url
 
 BROKERS = ("amqp", "amqps", "redis", "rediss", "filesystem", "memory")
 MAIL_PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}  # the last without TLS
+PRIVATE = 0o077  # what others may not
+MIN_PREFIX = {4: 8, 6: 16}  # of a network that may be allowed in production, by the version of IP
 MIN_SECRET, MIN_DIFFERENT = 50, 10  # what `check --deploy` asks for
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -75,6 +78,31 @@ def secret(name: str) -> str:
             "is too easy to guess; make one: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'",
         )
     return value
+
+
+def refuse_open_doors(networks: list[Network], hosts: list[str]) -> None:
+    """Refuse settings that open all networks to those who add sites, or answer to any host name."""
+    for network in networks:
+        if network.prefixlen < MIN_PREFIX[network.version]:
+            raise BadSetting(
+                "VERTEX_ALLOWED_NETWORKS",
+                f"{network} opens nearly all addresses to whoever may add a site; name the networks you need",
+            )
+    if any(host in {"*", "."} for host in hosts):
+        raise BadSetting(
+            "VERTEX_ALLOWED_HOSTS", "* lets anybody choose the host in links; name your hosts"
+        )
+
+
+def keep_private(folder: Path) -> None:
+    """Close a folder to all but this user, and what this process writes anywhere."""
+    os.umask(PRIVATE)
+    if not folder.is_dir():
+        return
+    status = folder.stat()
+    is_own = status.st_uid == os.geteuid() and not status.st_mode & stat.S_ISVTX  # not /tmp itself
+    if is_own:
+        folder.chmod(0o777 & ~PRIVATE)
 
 
 def database(name: str, default: str | None) -> dict[str, Any]:

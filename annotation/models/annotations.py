@@ -103,6 +103,8 @@ class Annotation(models.Model):
     xpath = models.TextField(blank=True)
     end_xpath = models.TextField(blank=True)  # where a value that runs on over other nodes ends
     text = models.TextField(blank=True)  # the value as displayed
+    # Other nodes of the page that show the same are no value: the rule must find this one.
+    is_only_here = models.BooleanField(default=False)
     # Null: from the beginning of the node.
     start = models.PositiveIntegerField(null=True, blank=True)
     end = models.PositiveIntegerField(null=True, blank=True)  # null: to its end

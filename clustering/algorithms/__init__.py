@@ -8,6 +8,7 @@ grouping        what an algorithm takes and returns
 observation     what a clustering keeps of a page, whichever algorithm asks
 page_sampling   some pages of all parts of a site
 packed_observations  the same in few bytes, to store it
+plain_messages  what was observed on its way between two processes
 path_sets       pages as sets of hashed paths, compared and joined
 hashing         the finaliser of all hashes
 url_patterns    what the addresses of pages, and of a cluster, have in common

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from clustering.api.clusters import cluster_changes, clusterings, doubts
+from clustering.api.clusters import cluster_changes, clusterings, doubts, fields
 from clustering.api.pages import incoming, pages
 from clustering.api.sites import sites
 from vertex.core.converters import NameConverter
@@ -29,6 +29,10 @@ urlpatterns: list[URLPattern] = [
     path("sites/<name:name>/", sites.SiteView.as_view(), name="site"),
     path("sites/<name:name>/crawls/", incoming.Crawls.as_view(), name="crawls"),
     path("sites/<name:name>/imports/", incoming.Imports.as_view(), name="imports"),
+    path(
+        "sites/<name:name>/sitemap_crawls/", incoming.SitemapCrawls.as_view(), name="sitemap_crawls"
+    ),
+    path("sites/<name:name>/address_lists/", incoming.AddressLists.as_view(), name="address_lists"),
     path("sites/<name:name>/search_logs/", incoming.SearchLogs.as_view(), name="search_logs"),
     path(f"{SITE}algorithms/", clusterings.Algorithms.as_view(), name="algorithms"),
     path(f"{SITE}clusterings/", clusterings.Clusterings.as_view(), name="clusterings"),
@@ -40,6 +44,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path(f"{SITE}clusters/", clusterings.ClusterList.as_view(), name="clusters"),
     path(CLUSTER, clusterings.ClusterView.as_view(), name="cluster"),
+    path(f"{CLUSTER}fields/", fields.ClusterFieldList.as_view(), name="cluster_fields"),
     path(f"{CLUSTER}pages/", clusterings.ClusterPageList.as_view(), name="cluster_pages"),
     path(
         f"{SITE}cluster-changes/", cluster_changes.ClusterChanges.as_view(), name="cluster_changes"

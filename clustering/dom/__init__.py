@@ -5,6 +5,7 @@ Start at `page`, the only place where HTML is parsed.
 page       bytes to a tree, with the encoding that browsers would choose
 addresses  addresses, normalised and compared
 links      the links of a page
+sitemaps   what a site lists of itself
 paths      where elements stand: paths with positions, paths of tags
 visible    which elements show nothing, which begin a line, which are headings
 

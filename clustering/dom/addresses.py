@@ -138,6 +138,21 @@ def join_url(base: str, href: str) -> str:
     return _join_other(base, href)
 
 
+def address_keys(url: str) -> dict[str, str]:
+    """Return what a line of JSON says of an address: as it was given, and normalised if that differs.
+
+    >>> address_keys("http://example.org/a b")
+    {'url': 'http://example.org/a b', 'normalized_url': 'http://example.org/a%20b'}
+    """
+    try:
+        normalised = normalise_url(url)
+    except BadAddress:
+        return {"url": url}
+    if normalised == url:
+        return {"url": url}
+    return {"url": url, "normalized_url": normalised}
+
+
 @lru_cache(maxsize=4096)
 def url_hash(normalised: str) -> bytes:
     """Return the 16 bytes under which a normalised address is indexed."""

@@ -26,7 +26,6 @@ class FoundLink(NamedTuple):
     position: int  # its number among the page's links, from 1
     xpath: str  # element path with positions
     url: str  # normalised
-    written: str  # the attribute as it stands in the page
     text: str  # what the link shows, at most 200 characters
 
 
@@ -39,11 +38,11 @@ def find_links(tree: HtmlElement, base_url: str, encoding: str = "utf-8") -> lis
     """
     base = find_base(tree, base_url)
     addressed = list(islice(_addressed_elements(tree, base, encoding), MAX_LINKS))
-    paths = element_paths([element for element, _, _ in addressed])
+    paths = element_paths([element for element, _ in addressed])
     links: list[FoundLink] = []
-    for path, (element, written, url) in zip(paths, addressed, strict=True):
+    for path, (element, url) in zip(paths, addressed, strict=True):
         text = link_text(element)
-        links.append(FoundLink(len(links) + 1, xpath=path, url=url, written=written, text=text))
+        links.append(FoundLink(len(links) + 1, xpath=path, url=url, text=text))
     return links
 
 
@@ -69,7 +68,7 @@ def link_text(element: HtmlElement) -> str:
 
 def _addressed_elements(
     tree: HtmlElement, base: str, encoding: str
-) -> Iterator[tuple[HtmlElement, str, str]]:
+) -> Iterator[tuple[HtmlElement, str]]:
     bases = _base_by_first_character(base)
     for element in tree.iter("a", "area", "frame"):
         written = element.get("href")
@@ -79,7 +78,7 @@ def _addressed_elements(
             continue
         url = _resolve(bases.get(written[:1], bases[ANY]), written, encoding)
         if url:
-            yield element, written, url
+            yield element, url
 
 
 def _base_by_first_character(base: str) -> dict[str, str]:

@@ -28,7 +28,7 @@ TAGS = ["div", "span", "td", "b", "a"]
 CLASSES = ["price", "price big", " big  red ", "x-1"]
 IDS = ["main", "it's", 'a"b']
 LABELS = ["Price", "By", "Directed by", "Who's", "Prix net"]
-TEXTS = ["Price", "Price:", " By ", "By\u00a0Tom", "Price: 5 EUR", "Oak", "Directed\u200b by :", "a, b , c", "\u00a0", " ", "\n ", "Pri", "ce", "x  y z"]  # fmt: skip
+TEXTS = ["Price", "Price:", " By ", "By\u00a0Tom", "Price: 5 EUR", "Oak", "Directed\u200b by :", "a, b , c", "\u00a0", " ", "\n ", "Pri", "ce", "x  y z", "12-345", " 7\u00a0", "98.6"]  # fmt: skip
 STRUCTURAL = frozenset(
     {"tag", "id", "class", "token", "has", "first", "last", "position", "attribute"}
 )
@@ -102,6 +102,7 @@ textual = st.one_of(
             "after_starts",
         )
     ),
+    st.builds(Feature, st.just("shape"), st.just(0), st.sampled_from([("00-000",), ("0", "00.0")])),
     st.builds(Feature, st.just("heading"), levels, values, name=st.sampled_from(TAGS)),
     st.builds(Feature, st.just("before"), levels, values, name=st.sampled_from(["td", "b span"])),
 )
@@ -245,6 +246,8 @@ def record_in(rule: ClusterRule, tree: Any, scope: list[Any] | None) -> dict[str
 
 
 def values_of(rule: AttributeRule, tree: Any, scope: list[Any] | None) -> list[str]:
+    if rule.is_union:
+        return values_of_union(rule, tree, scope)
     for alternative in rule.alternatives:
         nodes = selected(alternative, tree, scope)
         if nodes:
@@ -255,6 +258,27 @@ def values_of(rule: AttributeRule, tree: Any, scope: list[Any] | None) -> list[s
             ]
             return values if rule.is_multi else values[:1]
     return []
+
+
+def values_of_union(rule: AttributeRule, tree: Any, scope: list[Any] | None) -> list[str]:
+    served: dict[tuple[Any, str], tuple[Any, Alternative]] = {}
+    for alternative in rule.alternatives:
+        for node in selected(alternative, tree, scope):
+            served.setdefault(place_of(node), (node, alternative))
+    places = {place_of(node): number for number, node in enumerate(find("//node()", tree))}
+    in_order = [served[place] for place in sorted(served, key=places.__getitem__)]
+    return [
+        value
+        for node, alternative in in_order
+        for value in parts_of(alternative.selection, text_of(node))
+    ]
+
+
+def place_of(node: Any) -> tuple[Any, str]:
+    """Return what a node is told from others by; an attribute stands where its element does."""
+    if not isinstance(node, str):
+        return node, "element"
+    return owner_of(node), "element" if node.is_attribute else "tail" if node.is_tail else "text"  # type: ignore[attr-defined]  # lxml's string
 
 
 def seen_text(node: Any) -> str:

@@ -45,7 +45,7 @@ def add_page(
         site=site,
         url=url,
         url_hash=url_hash(url),
-        written_url=fields.pop("written_url", url),
+        given_url=fields.pop("given_url", url),
         **fields,
     )
     for n, body in enumerate(bodies):

@@ -117,7 +117,7 @@ def test_a_doubt_that_vanishes_meanwhile_gives_its_place_to_no_other(
     expect(page.get_by_role("heading", name="This one is decided")).to_be_visible()
     page.keyboard.press("s")
     page.keyboard.press("n")
-    expect(page.get_by_role("heading", name="Nothing here is close to even.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing here needs a look.")).to_be_visible()
     assert 2 == ClusterAnswer.objects.count()
 
 

@@ -82,7 +82,7 @@ def test_a_pasted_address_becomes_a_table_a_rule_and_exported_records(open_page:
         page.get_by_role("link", name="JSON Lines").click()
     lines = [json.loads(line) for line in exported.value.path().read_text().splitlines()]
     assert n_records == len(lines)
-    shown = [set(map(str, line["values"].values())) for line in lines]
+    shown = [set(map(str, line.values())) for line in lines]
     assert [] == [
         one.values["name"] for one in truth if not any(one.values["name"] in line for line in shown)
     ]

@@ -25,8 +25,8 @@ ROOT = "https://town-guide.example"
 # Pages of the described type, of the lists that link to them, and of each other type.
 N_DESCRIBED, N_LISTS, N_OTHER = 40, 30, 8
 N_ANNOTATED = 3
-# Of the redesign all pages are in one cluster, for which no rule passes the field test.
-CANNOT_TELL_REDESIGNED_TYPES = {"pq_grams"}
+# Where all pages of the redesign are in one cluster, only the fields that are surely found again are accepted.
+LEAST_REPAIRED_SHARE = {"pq_grams": 0.5}
 KEPT = ("name", "telephone", "streetAddress", "postalCode", "ratingValue")  # after the redesign
 
 
@@ -142,7 +142,9 @@ def test_from_pages_to_a_repair(algorithm: str, tmp_path: Path) -> None:
     run("export_rules", NAME, "--output", str(tmp_path / "bundle"))
     of_bundle = run("extract_bundle", str(tmp_path / "bundle"), archive(tmp_path, "1"))
 
-    assert urls == {line["url"] for line in records if line["rule"]}
+    of_cluster = {line["url"] for line in records if line["cluster"] == cluster.name}
+    assert urls == of_cluster
+    assert all(line["rule"] for line in records if line["url"] in of_cluster)
     assert share_of_right("1", records) > 0.99
     assert true_values("1", urls) & values_of(records) <= values_of(of_bundle)
 
@@ -158,7 +160,9 @@ def test_from_pages_to_a_repair(algorithm: str, tmp_path: Path) -> None:
 
     assert {cluster.name} == {plan["from_cluster"] for plan in served}
     assert len(planned) > 0.5 * len(described)
-    if algorithm in CANNOT_TELL_REDESIGNED_TYPES:
-        assert not any(described & set(plan["urls"]) for plan in plans if plan["accepted"])
-        return
-    assert share_of_right("2", run("extract_records", NAME)) > 0.95
+    repaired = run("extract_records", NAME)
+    values = {(url, name, value) for url, name, value in values_of(repaired) if url in described}
+    least = LEAST_REPAIRED_SHARE.get(algorithm, 0.95)
+
+    assert {value for value in values if value[1] in KEPT} <= true_values("2", urls)
+    assert share_of_right("2", repaired) > least

@@ -29,7 +29,7 @@ N_BAD = 40
 MAX_IDLE_ROUNDS = 10  # imports that end before they can be killed
 PATIENCE = 600  # seconds for a command
 
-PAGES = "SELECT url, written_url, state, status FROM clustering_page ORDER BY url"
+PAGES = "SELECT url, given_url, state, status FROM clustering_page ORDER BY url"
 SNAPSHOTS = """SELECT page.url, snapshot.body, snapshot.status FROM clustering_snapshot AS snapshot
     JOIN clustering_page AS page ON page.id = snapshot.page_id ORDER BY page.url, snapshot.id"""
 LINKS = """SELECT page.url, link.position, link.url FROM clustering_link AS link

@@ -72,9 +72,9 @@ _TOWN_AND_CODE = re.compile(
 )
 _CODE_AND_TOWN = re.compile(r"^(?:[A-Z]{1,2}-)?(?P<code>\d{4,5})\s+(?P<town>[^\d,;|]{2,40})$")
 _REGION_AND_CODE = re.compile(
-    r"^[\s,]*(?:(?P<region>[A-Z]{2})\b\.?)?[\s,]*(?P<code>\d{5}(?:-\d{4})?)?$"
+    r"^[\s,]*+(?:(?P<region>[A-Z]{2})\b\.?)?[\s,]*+(?P<code>\d{5}(?:-\d{4})?)?$"
 )
-_STREET = re.compile(r"^\d{1,5}[A-Za-z]?\s+[^\W\d_]|[^\W\d_]{3,}\.?\s+\d{1,4}[a-z]?$")
+_STREET = re.compile(r"^\d{1,5}[A-Za-z]?\s+[^\W\d_]|[^\W\d_]{3}\.?\s++\d{1,4}[a-z]?$")
 
 
 class KnownValue(NamedTuple):

@@ -28,7 +28,7 @@ LABEL_TAGS: Final = frozenset(
 )
 COUNTED_TYPES: Final = frozenset({"number", "rating", "text"})
 _LABEL_AND_VALUE = re.compile(r"^([^:\d]{2,40}?)\s*[:\uff1a]\s*(\S.*)$")
-_COUNT = re.compile(r"^\W*(\d[\d.,\u202f' ]*?)\s+([^\W\d_]+(?:\s[^\W\d_]+)?)\W*$")
+_COUNT = re.compile(r"^\W*+(\d[\d.,\u202f' ]{0,30}?)\s{1,9}([^\W\d_]+(?:\s[^\W\d_]+)?)\W*$")
 
 
 class Beside(NamedTuple):

@@ -20,7 +20,14 @@ from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
-from vertex.core.api.serializers import Body, ListQuery, RowSerializer, StrictSerializer, listed
+from vertex.core.api.serializers import (
+    AS_GIVEN,
+    Body,
+    ListQuery,
+    RowSerializer,
+    StrictSerializer,
+    listed,
+)
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.jobs.requests import enqueue
@@ -33,14 +40,15 @@ class SampleRow(RowSerializer):
     class Meta:
         model = Sample
         fields = (
-            *("id", "site", "cluster", "rank", "page", "url", "snapshot"),
+            *("id", "site", "cluster", "rank", "page", "url", "normalized_url", "snapshot"),
             *("gain", "scheme", "drawn_at"),
         )
 
     site = serializers.CharField(source="cluster.site.name")
     cluster = serializers.CharField(source="cluster.name")
     page = serializers.IntegerField(source="page_id")
-    url = serializers.CharField(source="page.url")
+    url = serializers.CharField(source="page.given_url", help_text=AS_GIVEN)
+    normalized_url = serializers.CharField(source="page.url")
     snapshot = serializers.IntegerField(source="snapshot_id")
     scheme = serializers.ChoiceField(choices=SCHEMES)
 
@@ -49,14 +57,17 @@ class AnnotationRow(RowSerializer):
     class Meta:
         model = Annotation
         fields = (
-            *("id", "site", "page", "url", "snapshot", "vertical", "attribute", "kind", "position"),
+            *("id", "site", "page", "url", "normalized_url", "snapshot"),
+            *("vertical", "attribute", "kind", "position"),
             *("xpath", "end_xpath", "text", "start", "end", "prefix", "suffix", "record"),
+            "is_only_here",
             *("author", "source", "revision", "made_at", "superseded_at"),
         )
 
     site = serializers.CharField(source="page.site.name")
     page = serializers.IntegerField(source="page_id")
-    url = serializers.CharField(source="page.url")
+    url = serializers.CharField(source="page.given_url", help_text=AS_GIVEN)
+    normalized_url = serializers.CharField(source="page.url")
     snapshot = serializers.IntegerField(source="snapshot_id")
     vertical = serializers.CharField(source="attribute.vertical.name", allow_null=True)
     attribute = serializers.CharField(

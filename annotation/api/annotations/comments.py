@@ -20,7 +20,7 @@ from clustering.models import Page
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
-from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
+from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 
 MAX_URL_CHARS = 8192
@@ -32,13 +32,15 @@ class CommentRow(RowSerializer):
     class Meta:
         model = Comment
         fields = (
-            *("id", "site", "page", "url", "snapshot", "attribute", "xpath", "text"),
+            *("id", "site", "page", "url", "normalized_url", "snapshot"),
+            *("attribute", "xpath", "text"),
             *("author", "made_at", "resolved_at", "resolved_by"),
         )
 
     site = serializers.CharField(source="page.site.name")
     page = serializers.IntegerField(source="page_id")
-    url = serializers.CharField(source="page.url")
+    url = serializers.CharField(source="page.given_url", help_text=AS_GIVEN)
+    normalized_url = serializers.CharField(source="page.url")
     snapshot = serializers.IntegerField(source="snapshot_id")
     attribute = serializers.CharField(source="attribute.name", allow_null=True)
     xpath = serializers.CharField(help_text="The node; blank: the page as a whole.")

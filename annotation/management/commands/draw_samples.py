@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from annotation.algorithms.sampling import SAMPLE_SIZE, SCHEMES
 from annotation.models import Sample
 from annotation.services.samples import sampling
+from clustering.dom.addresses import address_keys
 from vertex.core.management.output import WorkCommand, whole_number
 
 
@@ -56,9 +57,9 @@ class Command(WorkCommand):
             drawn = Sample.objects.filter(
                 cluster__site=site, cluster__in=sampling.clusters_to_draw(site, options["cluster"])
             ).in_order()
-            rows = drawn.values_list("cluster__name", "rank", "page__url", "gain")
+            rows = drawn.values_list("cluster__name", "rank", "page__given_url", "gain")
             for cluster, rank, url, gain in rows.iterator(chunk_size=1_000):
-                lines.write({"cluster": cluster, "rank": rank, "url": url, "gain": gain})
+                lines.write({"cluster": cluster, "rank": rank, **address_keys(url), "gain": gain})
         if not options["cluster"]:
             for left_out, reason in sampling.clusters_left_out(site):
                 self.notice(

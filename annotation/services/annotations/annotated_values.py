@@ -20,6 +20,7 @@ class AnnotatedValue:
 
     anchor: Anchor | None = None  # None: absent, or a record
     record: tuple[str, ...] = ()  # XPaths of the record's elements
+    is_only_here: bool = False  # another node of the page that shows the same is no value
 
 
 class PageAnnotations(NamedTuple):
@@ -59,7 +60,7 @@ def anchor_of(row: Annotation) -> Anchor | None:
 def annotated_values(rows: Iterable[Annotation]) -> list[AnnotatedValue]:
     """Return the values that the rows of an attribute hold, in order."""
     in_order = sorted(rows, key=lambda row: row.position)
-    return [AnnotatedValue(anchor_of(row), tuple(row.record)) for row in in_order]
+    return [AnnotatedValue(anchor_of(row), tuple(row.record), row.is_only_here) for row in in_order]
 
 
 def current_revision(page: Page, attribute: Attribute | None) -> int:

@@ -32,6 +32,7 @@ RESTORED_FIELDS = (
     "suffix",
     "text_position",
     "record",
+    "is_only_here",
 )
 
 
@@ -172,6 +173,7 @@ def _rows_of(
             kind=_kind(mark, attribute),
             position=position,
             record=list(mark.record),
+            is_only_here=mark.is_only_here,
         )
         if mark.anchor is not None:
             row.xpath, row.end_xpath = mark.anchor.xpath, mark.anchor.end_xpath

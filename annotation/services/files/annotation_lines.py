@@ -31,7 +31,9 @@ class AnnotationLine:
     end_xpath: str = ""
     text: str = ""
     is_absent: bool = False
+    is_only_here: bool = False
     record: tuple[str, ...] = ()
+    given_url: str = ""  # as the file writes it
 
 
 def read_line(number: int, entry: dict[str, Any]) -> AnnotationLine | BadLine:
@@ -41,14 +43,22 @@ def read_line(number: int, entry: dict[str, Any]) -> AnnotationLine | BadLine:
         return BadLine(problem)
     texts = {name: entry.get(name) or "" for name in TEXT_KEYS}
     try:
-        texts["url"] = normalise_url(texts["url"])
+        given_url = texts["url"]
+        texts["url"] = normalise_url(given_url)
         for xpath in (texts["xpath"], texts["end_xpath"], *(entry.get("record") or ())):
             if xpath:
                 read_path(xpath)
     except (BadAddress, AnchorProblem) as error:
         return BadLine(str(error))
     record = tuple(entry.get("record") or ())
-    return AnnotationLine(number, **texts, is_absent=entry.get("absent") is True, record=record)
+    return AnnotationLine(
+        number,
+        **texts,
+        is_absent=entry.get("absent") is True,
+        is_only_here=entry.get("only_here") is True,
+        record=record,
+        given_url=given_url,
+    )
 
 
 def _problem_of(entry: dict[str, Any]) -> str:
@@ -56,8 +66,9 @@ def _problem_of(entry: dict[str, Any]) -> str:
     for name in TEXT_KEYS:
         if not isinstance(entry.get(name), str | None):
             return f'"{name}" is {cut(repr(entry[name]), 40)}, but must be a text'
-    if not isinstance(entry.get("absent"), bool | None):
-        return f'"absent" is {cut(repr(entry["absent"]), 40)}, but must be true or false'
+    for name in ("absent", "only_here"):
+        if not isinstance(entry.get(name), bool | None):
+            return f'"{name}" is {cut(repr(entry[name]), 40)}, but must be true or false'
     if entry.get("record") is not None and not _is_record(entry["record"]):
         return f'"record" must be a list of 1 to {MAX_ELEMENTS:,} XPaths'
     return _what_is_missing(entry)
@@ -102,7 +113,7 @@ def annotated_value(page: PageTexts, line: AnnotationLine) -> AnnotatedValue:
         raise AnchorProblem(
             f"{cut(anchor.xpath)} is not in the record {', '.join(map(cut, record[:3]))}"
         )
-    return AnnotatedValue(anchor, record)
+    return AnnotatedValue(anchor, record, line.is_only_here)
 
 
 def _element_at(page: PageTexts, xpath: str) -> _Element:

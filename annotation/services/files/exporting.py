@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.models import Annotation
+from clustering.dom.addresses import address_keys
 from clustering.models import Cluster
 from vertex.core.models import Site
 
@@ -29,7 +30,7 @@ def export_annotations(
 def web_annotation(row: Annotation) -> dict[str, Any]:
     """Return an annotation as the W3C's data model has it, with its anchors as selectors."""
     target: dict[str, Any] = {
-        "source": row.page.url,
+        "source": row.page.given_url,
         "state": {"type": "TimeState", "sourceDate": row.snapshot.fetched_at.isoformat()},
     }
     selectors = _selectors(row)
@@ -51,7 +52,7 @@ def web_annotation(row: Annotation) -> dict[str, Any]:
 
 def annotation_line(row: Annotation) -> dict[str, Any]:
     """Return an annotation as a line of a file of annotations."""
-    line: dict[str, Any] = {"url": row.page.url}
+    line: dict[str, Any] = address_keys(row.page.given_url)
     if row.attribute is not None:
         line["attribute"] = row.attribute.name
     if row.kind == Annotation.Kind.ABSENT:
@@ -59,6 +60,7 @@ def annotation_line(row: Annotation) -> dict[str, Any]:
     elif row.kind == Annotation.Kind.VALUE:
         line |= {"xpath": row.xpath, "text": row.text}
         line |= {"end_xpath": row.end_xpath} if row.end_xpath else {}
+        line |= {"only_here": True} if row.is_only_here else {}
     return line | ({"record": row.record} if row.record else {})
 
 

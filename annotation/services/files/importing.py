@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import F
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
@@ -172,6 +173,7 @@ class _ImportedPage(NamedTuple):
     """What a file annotates on a page."""
 
     snapshot: Snapshot
+    given_url: str  # as the file writes its address
     marks: dict[Attribute | None, list[AnnotatedValue]]
 
 
@@ -184,7 +186,7 @@ def _read_page(
         page = _texts_of(snapshot)
         attributes = _attributes_of(snapshot.page)
     except _PageUnfit as error:
-        return None, [_RefusedLine(line.number, f"{url}: {error}") for line in lines]
+        return None, [_RefusedLine(line.number, f"{line.given_url}: {error}") for line in lines]
     unique_marks: defaultdict[Attribute | None, dict[AnnotatedValue, None]] = defaultdict(dict)
     first: dict[tuple[Attribute | None, tuple[str, ...]], tuple[AnnotatedValue, int]] = {}
     refused: list[_RefusedLine] = []
@@ -195,7 +197,9 @@ def _read_page(
             first_mark, number = first.setdefault((attribute, mark.record), (mark, line.number))
             _check_consistent(mark, first_mark, number)
         except (AnchorProblem, _PageUnfit) as error:
-            where = f"{url}, {line.attribute}" if line.attribute else url
+            where = line.given_url
+            if line.attribute:
+                where += f", {line.attribute}"
             refused.append(_RefusedLine(line.number, f"{where}: {error}"))
             continue
         unique_marks[attribute][mark] = None
@@ -203,7 +207,9 @@ def _read_page(
     records = _records_of(snapshot, page, marks)
     if records:
         marks[None] = [AnnotatedValue(record=record) for record in records]
-    return (_ImportedPage(snapshot, marks) if marks else None), refused
+    if not marks:
+        return None, refused
+    return _ImportedPage(snapshot, lines[0].given_url, marks), refused
 
 
 def _records_of(
@@ -239,7 +245,16 @@ def _store(run: jobs.JobRun, pages: list[_ImportedPage], n_done: int, n_total: i
                 actor=run.job.created_by,
                 source=Annotation.Source.FILE,
             )
+            _keep_given_url(page)
     return sum(len(marks) for page in pages for marks in page.marks.values())
+
+
+def _keep_given_url(page: _ImportedPage) -> None:
+    """Keep how the file writes the address of a page that a crawl found: nobody else handed it in."""
+    found_by_links = Page.objects.filter(
+        pk=page.snapshot.page_id, crawl__isnull=False, given_url=F("url")
+    )
+    found_by_links.update(given_url=storable(page.given_url))
 
 
 def _snapshot_of(site: Site, url: str) -> Snapshot:

@@ -8,7 +8,7 @@ valid whatever happened meanwhile.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from django.db import transaction
@@ -121,6 +121,20 @@ def remove_value(*, subject: Subject, position: int, revision: int | None) -> Ge
     """Remove one value of the attribute. Raises AnnotatedMeanwhile."""
     marks = _marks_of(subject)
     return _write(subject, [*marks[:position], *marks[position + 1 :]], revision)
+
+
+def mark_only_here(
+    *, subject: Subject, position: int, is_only_here: bool, revision: int | None
+) -> GestureChange:
+    """Annotate that no other node which shows the same is the value, or that any is.
+
+    Raises AnnotatedMeanwhile.
+    """
+    marks = [
+        replace(mark, is_only_here=is_only_here) if number == position else mark
+        for number, mark in enumerate(_marks_of(subject))
+    ]
+    return _write(subject, marks, revision)
 
 
 def mark_absent(*, subject: Subject, revision: int | None) -> GestureChange:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -35,6 +36,8 @@ class ShownValue:
     xpath: str
     record: int | None = None  # the number of the record that it belongs to, from 1
     has_moved: bool = False  # found by its text, not by its XPath
+    n_elsewhere: int = 0  # other texts of the page that show the same and are not annotated
+    is_only_here: bool = False  # these are no value
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,7 @@ def rows_of(page: NumberedPage, snapshot: Snapshot, attributes: Iterable[Attribu
     record_rows = annotated.rows.get(None, [])
     number_by_record = {tuple(row.record): number for number, row in enumerate(record_rows, 1)}
     keys = keys_of(attribute.name for attribute in listed)
+    n_by_text = Counter(page.texts.text_of(node).strip() for node in page.texts.nodes)
     rows = []
     for attribute in listed:
         annotations = annotated.rows.get(attribute.pk, [])
@@ -109,7 +113,10 @@ def rows_of(page: NumberedPage, snapshot: Snapshot, attributes: Iterable[Attribu
             anchor = anchor_of(annotation)
             if anchor is not None:
                 number = number_by_record.get(tuple(annotation.record))
-                values.append(_shown_value(page, annotation, anchor, number))
+                value = _shown_value(page, annotation, anchor, number)
+                n_annotated = sum(row.text == annotation.text for row in annotations)
+                n_elsewhere = max(0, n_by_text[annotation.text.strip()] - n_annotated)
+                values.append(replace(value, n_elsewhere=n_elsewhere))
         row = Row(
             name=attribute.name,
             title=attribute.name,
@@ -173,6 +180,7 @@ def _shown_value(
         xpath=annotation.xpath,
         record=record,
         has_moved=has_moved,
+        is_only_here=annotation.is_only_here,
     )
 
 

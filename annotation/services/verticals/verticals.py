@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 import orjson
 import re2
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import ATTRIBUTE_NAME, Annotation, Assignment, Attribute, Vertical
 from clustering.models import Cluster
-from vertex.core.models import Site, User
+from vertex.core.models import Role, Site, User
 from vertex.core.services.people import audit
 
 MAX_ATTRIBUTES = 200
@@ -195,6 +195,33 @@ def problem_of_regex(regex: str) -> str:
     return ""
 
 
+def may_change(user: User, vertical: Vertical) -> bool:
+    """Return whether a person is editor at all sites that use a vertical, and somewhere at least."""
+    return user.has_role_anywhere(Role.EDITOR) and not _sites_of_others(user, vertical)
+
+
+def _sites_of_others(user: User, vertical: Vertical) -> list[Site]:
+    """Return the sites that use a vertical and at which a person is no editor."""
+    if user.has_role(Role.EDITOR):
+        return []
+    sites = Site.objects.filter(assignments__vertical=vertical).distinct().order_by("name")
+    return [site for site in sites if not user.has_role(Role.EDITOR, site)]
+
+
+def _refuse_strangers(user: User | None, vertical: Vertical) -> None:
+    """Raise PermissionDenied unless a person may change a vertical; name no site that they do not see."""
+    others = _sites_of_others(user, vertical) if user is not None else []
+    if user is None or not others:
+        return
+    seen = set(Site.objects.visible_to(user).values_list("pk", flat=True))
+    names = [site.name for site in others if site.pk in seen]
+    sites = ", ".join(names) if len(names) == len(others) else ", ".join([*names, "other sites"])
+    raise PermissionDenied(
+        f"“{vertical.name}” is used at {sites} as well: changing it needs the role editor there. "
+        "Make a vertical of another name for your site."
+    )
+
+
 def save_vertical(
     *,
     name: str,
@@ -206,12 +233,14 @@ def save_vertical(
     """Create the vertical of this name, or change it.
 
     Attributes that are left out are dropped, not deleted, and restored when they come back. `version` is the
-    one that was changed; a vertical of another version raises ChangedMeanwhile. Raises BadVertical.
+    one that was changed; a vertical of another version raises ChangedMeanwhile. Raises BadVertical, and
+    PermissionDenied where it is used at sites at which the actor is no editor.
     """
     check_vertical(VerticalPlan(name, tuple(attributes), description))
     with transaction.atomic():
         vertical, is_new = Vertical.objects.get_or_create(name=name)
         vertical = Vertical.objects.select_for_update().get(pk=vertical.pk)
+        _refuse_strangers(actor, vertical)
         if version is not None and version != (0 if is_new else vertical.version):
             raise ChangedMeanwhile(vertical)
         changes = _save_attributes(vertical, attributes)
@@ -251,8 +280,12 @@ def _save_attributes(vertical: Vertical, plans: Sequence[AttributeType]) -> list
 
 
 def delete_vertical(*, vertical: Vertical, actor: User | None) -> None:
-    """Delete a vertical that no site uses and that has no annotations. Raises VerticalInUse."""
+    """Delete a vertical that no site uses and that has no annotations.
+
+    Raises VerticalInUse, PermissionDenied.
+    """
     with transaction.atomic():
+        _refuse_strangers(actor, vertical)
         names = vertical.assignments.order_by("site__name").values_list("site__name", flat=True)
         sites = list(names.distinct()[:5])
         n_annotations = Annotation.objects.filter(attribute__vertical=vertical).count()

@@ -87,6 +87,11 @@ export class Gestures {
     if (at("[data-removes]")) {
       const position = Number(at("[data-removes]").dataset.removes);
       this.#sample.make({ gesture: "remove", attribute: row.dataset.attribute, position });
+    } else if (at("[data-only-here]")) {
+      const { position, onlyHere } = at("[data-only-here]").dataset;
+      this.#sample.make({
+        gesture: "only_here", attribute: row.dataset.attribute, position: Number(position), only_here: onlyHere === "yes",
+      });
     } else if (at("[data-chooses]")) {
       this.#sample.choose(row.dataset.attribute);
       if (event.detail) at("[data-chooses]").blur();

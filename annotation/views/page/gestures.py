@@ -242,6 +242,19 @@ def _remove(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     outcome.attempt(name, remove)
 
 
+def _only_here(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
+    """Restrict a value to its node, or to no node in particular."""
+    name = reported.text("attribute")
+    mark = partial(
+        services.mark_only_here,
+        subject=stage.subject(name),
+        position=reported.number("position"),
+        is_only_here=reported.is_set("only_here"),
+        revision=reported.number("revision"),
+    )
+    outcome.attempt(name, mark)
+
+
 def _take_alike(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     name, revision = reported.text("attribute"), reported.number("revision")
     subject = stage.subject(name)
@@ -272,5 +285,6 @@ GESTURES: dict[str, Callable[[Stage, Gesture, GestureOutcome], None]] = {
     "absent": _absent,
     "clear": _clear,
     "remove": _remove,
+    "only_here": _only_here,
     "restore": _restore,
 }

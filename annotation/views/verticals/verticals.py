@@ -29,6 +29,7 @@ from annotation.services.verticals.verticals import (
     VerticalInUse,
     VerticalPlan,
     describe,
+    may_change,
     ready_made_verticals,
     save_vertical,
 )
@@ -80,7 +81,7 @@ def vertical(request: HttpRequest, vertical_name: str) -> HttpResponseBase:
     shown = get_object_or_404(Vertical, name=vertical_name)
     if request.method == "POST":
         return _change(request, shown)
-    if not _can_edit(user_of(request)):
+    if not may_change(user_of(request), shown):
         return render(
             request, "annotation/verticals/vertical_read_only.html", _context_of(request, shown)
         )
@@ -234,7 +235,7 @@ def _context_of(request: HttpRequest, shown: Vertical) -> dict[str, Any]:
         "dropped": shown.attributes.filter(dropped_at__isnull=False),
         "sites": visible.order_by("name")[:SITES_SHOWN],
         "n_sites": users.count(),
-        "can_edit": _can_edit(user_of(request)),
+        "can_edit": may_change(user_of(request), shown),
     }
 
 

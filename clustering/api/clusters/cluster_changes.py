@@ -365,7 +365,8 @@ def _pages(memberships: list[PageMembership]) -> list[dict[str, Any]]:
     return [
         {
             "id": membership.page_id,
-            "url": membership.page.url,
+            "url": membership.page.given_url,
+            "normalized_url": membership.page.url,
             "distance": membership.distance,
         }
         for membership in memberships

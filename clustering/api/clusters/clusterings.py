@@ -28,7 +28,7 @@ from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
-from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
+from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.requests import enqueue
 
@@ -122,10 +122,11 @@ def _holder_of(name: str, figures: ClusterFigures) -> ClusterFigures | Cluster:
 class ClusterPageRow(RowSerializer):
     class Meta:
         model = PageMembership
-        fields = ("page", "url", "found", "distance")
+        fields = ("page", "url", "normalized_url", "found", "distance")
 
     page = serializers.IntegerField(source="page_id")
-    url = serializers.CharField(source="page.url")
+    url = serializers.CharField(source="page.given_url", help_text=AS_GIVEN)
+    normalized_url = serializers.CharField(source="page.url")
     found = serializers.CharField(
         source="found.name",
         allow_null=True,

@@ -31,6 +31,7 @@ class SiteRow(RowSerializer):
             "render",
             "snapshots_kept",
             "match_by",
+            "country",
             "n_pages",
             "created_at",
             "last_snapshot_at",
@@ -77,6 +78,13 @@ class SiteSettings(Body):
         required=False,
         help_text="How extraction finds the cluster of a page: `model` asks the clustering, `signature` "
         "goes by address, signature and importance as Vertex does (IV-A).",
+    )
+    country = serializers.CharField(
+        max_length=2,
+        allow_blank=True,
+        required=False,
+        help_text="ISO 3166, by which telephone numbers and shared currency signs are read; blank: that "
+        "of the host name.",
     )
 
 

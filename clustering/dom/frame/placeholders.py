@@ -14,7 +14,7 @@ from clustering.dom.frame.markup import SVG
 LAZY_SOURCES: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-image")
 MAX_SIDE: Final = 4_000  # pixels of a placeholder
 DEFAULT_SIZE: Final = (96, 72)
-_NUMBER: Final = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]*)?\s*(?:px)?\s*\Z")
+_NUMBER: Final = re.compile(r"\s*+([0-9]{1,5})(?:\.[0-9]*+)?\s*+(?:px\s*+)?\Z")
 
 
 def image_source(element: _Element) -> str:

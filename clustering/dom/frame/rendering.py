@@ -276,11 +276,11 @@ class _Writer:
         return {"background": stored} if stored else {}
 
     def svg_values(self, element: _Element) -> dict[str, str]:
-        values = {
-            markup.SVG_ATTRIBUTES[str(key)]: str(value)[:MAX_LONG_VALUE]
-            for key, value in element.items()
-            if key in markup.SVG_ATTRIBUTES and is_local(str(value))
-        }
+        values: dict[str, str] = {}
+        for key, value in element.items():
+            shown = str(value)[:MAX_LONG_VALUE]
+            if key in markup.SVG_ATTRIBUTES and is_local(shown):
+                values[markup.SVG_ATTRIBUTES[str(key)]] = shown
         values |= self.style(element)
         href = str(element.get("href") or element.get("xlink:href") or "")
         if element.tag == "image":

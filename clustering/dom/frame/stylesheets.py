@@ -50,12 +50,12 @@ _TOKEN: Final = re.compile(
     r"""
       (?P<comment> /\*.*?(?:\*/|\Z) | <!-- | --> )
     | (?P<string> "(?:[^"\\\n]|\\.)*+"? | '(?:[^'\\\n]|\\.)*+'? )
-    | (?P<url> url\(\s*
+    | (?P<url> url\(\s*+
         (?: "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | (?:[^"'()\\\s]|\\.)*+ )
-        \s*(?:\)|\Z) )
+        \s*+(?:\)|\Z) )
     | (?P<at> @(?:[-\w]|\\.|[^\x00-\x7f])+ )
     | (?P<ident> (?:[-\w]|\\.|[^\x00-\x7f])+ )
-    | (?P<space> \s+ )
+    | (?P<space> \s++ )
     | (?P<other> . )
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
@@ -64,7 +64,8 @@ _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _SURROGATES: Final = range(0xD800, 0xE000)
 _SCHEME: Final = re.compile(r"\(\s*prefers-color-scheme\s*(?::\s*([a-z-]+)\s*)?\)", re.IGNORECASE)
 _MARK: Final = re.compile(r"url\(\"(image|font):([^\"]*)\"\)")
-_IMPORT: Final = re.compile(r"@import url\(\"sheet:([^\"]*)\"\)([^;]*);")
+_IMPORT: Final = re.compile(r"@import url\(\"sheet:([^\"]*)\"\)([^;\"@]*+);")
+_IN_STRING: Final = re.compile(r"\\.|\"", re.DOTALL)
 _LAYER: Final = re.compile(r"\s*layer(?:\(([^()]*)\))?")
 _SUPPORTS: Final = re.compile(r"\s*supports\(((?:[^()]|\([^()]*\))*)\)")
 
@@ -184,6 +185,7 @@ class _Cleaner:
         self.out: list[str] = []
         self.statement: list[_Token] = []
         self.may_import = True
+        self.n_open_fonts = 0  # `@font-face` blocks within each other
 
     def clean(self, text: str) -> str:
         for token in _tokens(text):
@@ -204,6 +206,7 @@ class _Cleaner:
         """Write what stands before a block, and enter it."""
         name = _at_name(self.statement)
         self.blocks.append(_Block(name, len(self.out)))
+        self.n_open_fonts += name == "font-face"
         if name:
             self.out.append(steady_media("".join(token.text for token in self.statement)) + "{")
         else:
@@ -216,8 +219,10 @@ class _Cleaner:
         self.out.append("}")
         if block.name in _REFUSED_RULES:
             del self.out[block.start :]
-        elif block.name == "font-face":
-            self.out[block.start :] = [_one_font("".join(self.out[block.start :]))]
+        if block.name == "font-face":
+            self.n_open_fonts -= 1
+            if self.n_open_fonts == 0:  # the outermost one: a sheet of nested ones is read once
+                self.out[block.start :] = [_one_font("".join(self.out[block.start :]))]
 
     def _end_statement(self, last: str) -> None:
         """Write the declaration or rule without a block that ends here, unless it is refused.
@@ -275,8 +280,17 @@ def _tokens(text: str) -> Iterator[_Token]:
             yield _Token("space", " ")
         elif kind == "string" and (len(token) < 2 or token[-1] != token[0]):
             yield _Token("string", '""')  # it ends with its line: browsers drop it too
+        elif kind == "string":
+            yield _Token("string", _without_marks(token))
         else:
             yield _Token(kind, token)
+
+
+def _without_marks(string: str) -> str:
+    """Write the double quotes in a string as escapes, so that nothing in it looks like a mark."""
+    if string[0] == '"' or '"' not in string:
+        return string
+    return _IN_STRING.sub(lambda part: "\\22 " if part[0][-1] == '"' else part[0], string)
 
 
 def _at_name(statement: list[_Token]) -> str:

@@ -18,8 +18,8 @@ _VALUE_ESCAPES: Final = str.maketrans(
         "\t": "&#9;",
     }
 )
-_LOCAL: Final = re.compile(r"[^()]*(?:url\(\s*[\"']?#[^\"'()]*[\"']?\s*\)[^()]*)*")
-_OTHER_FUNCTION: Final = re.compile(r"\b(?!url\b)[a-zA-Z-]+\(([^()]*)\)")
+_LOCAL: Final = re.compile(r"[^()]*(?:url\(\s*+[\"']?#[^\"'()\s]*+[\"']?\s*+\)[^()]*)*")
+_OTHER_FUNCTION: Final = re.compile(r"(?<![\w-])(?!url\b)[a-zA-Z-]++\(([^()]*+)\)")
 
 
 def escaped(text: str) -> str:

@@ -11,13 +11,12 @@ from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.cohesion import Centre, centre_of, distance_to
-from clustering.algorithms.grouping import group_key
+from clustering.algorithms.grouping import NOWHERE, Placed, group_key
 from clustering.algorithms.observation import ObservedPage
 from clustering.models import (
     Cluster,
     ClusterFigures,
     Clustering,
-    ClusterLayout,
     Page,
     PageMembership,
 )
@@ -124,33 +123,33 @@ class _Clusters:
             self.cluster_by_group[figures.group] = figures.cluster
             self._examples[figures.group] = figures.examples
         self._centres: dict[str, Centre] = {}
-        layouts = ClusterLayout.objects.filter(clustering=clustering)
-        self._with_layouts = set(layouts.values_list("cluster_id", flat=True))
 
     def assign(self, pages: Sequence[StoredPage]) -> list[GroupedPage]:
         """Return the group of each page, and how far the page lies from its centre."""
         batches = observe_stored(pages, self.clusterer.name, parameters=self.clustering.parameters)
         observed = [seen for batch in batches for _, seen in batch]
-        groups = map(self._known, self._groups(pages, observed))
-        return [
-            GroupedPage(page, group, self._distance(group, seen), self._layout(page, group, seen))
-            for page, seen, group in zip(pages, observed, groups, strict=True)
-        ]
+        places = self._places(pages, observed)
+        grouped = []
+        for page, seen, placed in zip(pages, observed, places, strict=True):
+            group = self._known(placed.group)
+            grouped.append(GroupedPage(page, group, self._distance(group, seen), placed.layout))
+        return grouped
 
-    def _groups(
+    def _places(
         self, pages: Sequence[StoredPage], observed: Sequence[ObservedPage]
-    ) -> list[str | None]:
-        """Return the group of each page by the clustering's model, None where it cannot tell."""
+    ) -> list[Placed]:
+        """Return the group of each page by the clustering's model, and its layout there."""
         model = self.clustering.model
         if self.is_outgrown:
-            return [None for _ in pages]
+            return [NOWHERE for _ in pages]
         if not self.clusterer.goes_by_links:
             return [
-                self.clusterer.assign(model, seen.observation, page.url)
+                self.clusterer.place(model, seen.observation, page.url)
                 for page, seen in zip(pages, observed, strict=True)
             ]
         xpaths = first_inbound_xpaths(self.clustering.site, [page.url for page in pages])
-        return [self.clusterer.find_group(model, page) for page in read_pages(pages, xpaths)]
+        linked = read_pages(pages, xpaths)
+        return [Placed(self.clusterer.find_group(model, page)) for page in linked]
 
     def _known(self, group: str | None) -> str | None:
         """Return a group as it is stored, None for one that has no cluster."""
@@ -158,13 +157,6 @@ class _Clusters:
             return None
         key = group_key(group)
         return key if key in self.cluster_by_group else None
-
-    def _layout(self, page: StoredPage, group: str | None, observed: ObservedPage) -> str | None:
-        if group is None or self.clusterer.layout_of is None:
-            return None
-        if self.cluster_by_group[group].pk not in self._with_layouts:
-            return None  # known without a look at the page, which costs as much as its assignment
-        return self.clusterer.layout_of(self.clustering.model, observed.observation, page.url)
 
     def _distance(self, group: str | None, observed: ObservedPage) -> float | None:
         if group is None:

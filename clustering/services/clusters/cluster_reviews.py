@@ -12,6 +12,7 @@ from django.db.models import F
 
 from clustering.algorithms.cohesion import centre_of, distance_to
 from clustering.algorithms.path_sets import Hashes
+from clustering.dom.addresses import address_keys
 from clustering.models import Cluster, ClusterFigures, ClusterReview, PageMembership
 from clustering.models.clusterings import MembershipQuerySet
 from clustering.services.clusters.cluster_figures import spread
@@ -119,9 +120,9 @@ def truth_lines(site: Site) -> Iterator[dict[str, str]]:
             strangers -= set(review.pages)
             strangers |= set(review.strangers)
         members = PageMembership.objects.of_cluster(cluster).order_by("page")
-        for page, url in members.values_list("page", "page__url").iterator(chunk_size=5_000):
+        for page, url in members.values_list("page", "page__given_url").iterator(chunk_size=5_000):
             if page not in strangers:
-                yield {"url": url, "type": cluster.name}
+                yield {**address_keys(url), "type": cluster.name}
 
 
 def _check_pages(shown: Sequence[int], odd: Sequence[int]) -> None:

@@ -166,17 +166,12 @@ def _assign_rest(
     other_pages = [page for page in pages if page.pk not in sampled_pks]
     if not other_pages:
         return
-    assign, layout_of = this.clusterer.assign, this.clusterer.layout_of
-    with_layouts = {group.name for group in grouping.groups if group.layouts}
     for page, seen in _observed(this, other_pages, len(sampled), "assigning pages"):
         if page.pk in group_by_page:
-            group = group_by_page[page.pk]
+            grouped.add(page, seen, group_by_page[page.pk])
         else:
-            group = assign(grouping.model, seen.observation, page.url)
-        layout = None
-        if layout_of and group in with_layouts:  # it costs as much as the assignment
-            layout = layout_of(grouping.model, seen.observation, page.url)
-        grouped.add(page, seen, group, layout)
+            placed = this.clusterer.place(grouping.model, seen.observation, page.url)
+            grouped.add(page, seen, placed.group, placed.layout)
 
 
 def _evidence_json(inputs: ClusteringInputs, n_pages: int, n_clustered: int) -> dict[str, Any]:

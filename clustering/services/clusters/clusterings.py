@@ -12,6 +12,7 @@ from django.db import transaction
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.measures import adjusted_rand, confusion
 from clustering.algorithms.parameters import BadParameter
+from clustering.dom.addresses import address_keys
 from clustering.models import Clustering, ClusterReview, Page, PageMembership
 from clustering.services.clusters.clustering_runs import cluster_site
 from clustering.services.clusters.clustering_store import delete_clusterings, switch_current
@@ -164,8 +165,9 @@ def compare_clusterings(clustering: Clustering, other: Clustering) -> Clustering
 def assignments(clustering: Clustering) -> Iterator[dict[str, Any]]:
     """Yield the address and the cluster of each page, after what people changed."""
     rows = PageMembership.objects.filter(clustering=clustering).order_by("page")
-    for url, cluster in rows.values_list("page__url", "cluster__name").iterator(chunk_size=5_000):
-        yield {"url": url, "cluster": cluster}
+    columns = rows.values_list("page__given_url", "cluster__name")
+    for url, cluster in columns.iterator(chunk_size=5_000):
+        yield {**address_keys(url), "cluster": cluster}
 
 
 def _cluster_by_page(clustering: Clustering) -> dict[int, str | None]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
 from clustering.algorithms.grouping import Clusterer
-from clustering.algorithms.kinds.cluster_kinds import LIST, JudgedKind, cluster_kinds
+from clustering.algorithms.kinds.cluster_kinds import JudgedKind, cluster_kinds
 from clustering.algorithms.kinds.kind_features import ClusterFacts
 from clustering.algorithms.kinds.page_facts import read_facts
 from clustering.algorithms.observation import ObservedPage
@@ -168,8 +168,7 @@ def describe_pages(
         headings=[seen.heading for seen in observed],
         labels=[seen.labels for seen in observed],
         kinds=[page.shown for page in facts.pages],
-        statuses=[page.status for page in pages],
-        is_list=kind.kind == LIST,
+        kind=kind.kind,
     )
 
 

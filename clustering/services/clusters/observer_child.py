@@ -6,25 +6,49 @@ the parent is gone.
 
 from __future__ import annotations
 
-import pickle
+import struct
 import sys
 from collections.abc import Mapping, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.observation import ObservedPage, observe_pages
 from clustering.algorithms.packed_observations import observe_packed
+from clustering.algorithms.plain_messages import read_plain, write_plain
+
+LENGTH: Final = struct.Struct("<Q")  # of the message that follows
+MAX_MESSAGE: Final = 4 * 1024**3  # bytes; a batch of the largest pages has a fifth of it
 
 
 def answer_batches(requests: BinaryIO, answers: BinaryIO) -> None:
     """Observe batches of pages until there are no more."""
     while True:
         try:
-            algorithm, parameters, pages = pickle.load(requests)  # noqa: S301 - written by the parent process
-        except (EOFError, pickle.UnpicklingError):
+            algorithm, parameters, pages = read_plain(receive(requests))
+        except EOFError:
             return  # the parent is gone, perhaps in the middle of a batch
-        pickle.dump(observe_batch(algorithm, parameters, pages), answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+        send(answers, write_plain(observe_batch(algorithm, parameters, pages)))
+
+
+def send(stream: BinaryIO, message: bytes) -> None:
+    """Write a message with its length before it."""
+    stream.write(LENGTH.pack(len(message)))
+    stream.write(message)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> bytes:
+    """Read a message. Raises EOFError where there is none, or half of one."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    (length,) = LENGTH.unpack(head)
+    if length > MAX_MESSAGE:
+        raise EOFError
+    message = stream.read(length)
+    if len(message) < length:
+        raise EOFError
+    return message
 
 
 def observe_batch(

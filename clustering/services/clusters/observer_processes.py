@@ -8,7 +8,6 @@ fork, and one that is killed leaves none behind, for each ends with its input.
 from __future__ import annotations
 
 import os
-import pickle
 import queue
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import IO, Any, cast
+from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 
@@ -24,8 +23,9 @@ from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.grouping import Clusterer, RawPage
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.packed_observations import is_packable, observation_for, unpack_page
+from clustering.algorithms.plain_messages import BadMessage, read_plain, write_plain
 from clustering.services.clusters.observation_store import observation_store
-from clustering.services.clusters.observer_child import observe_batch
+from clustering.services.clusters.observer_child import observe_batch, receive, send
 from clustering.services.pages.stored_pages import StoredPage, read_pages
 
 # What `observe_batch` takes and returns, here or in another process.
@@ -156,12 +156,11 @@ def _observer() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _ask_process(process: subprocess.Popen[bytes], request: tuple[object, ...]) -> list[Any]:
-    requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+    requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
     try:
-        pickle.dump(request, requests, pickle.HIGHEST_PROTOCOL)
-        requests.flush()
-        answer: list[Any] = pickle.load(answers)  # noqa: S301 - written by our own program
-    except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+        send(requests, write_plain(request))
+        answer: list[Any] = read_plain(receive(answers))
+    except (EOFError, BrokenPipeError, BadMessage):
         process.kill()  # so that nobody waits for the other half of an answer
         raise ObserverEnded(process.wait()) from None
     return answer

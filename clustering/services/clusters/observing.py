@@ -36,20 +36,23 @@ def observe_pages(run: JobRun) -> dict[str, Any]:
 OBSERVE_PAGES = JobKind("clustering.observe_pages", Job.Queue.LEARN, observe_pages)
 
 
-def with_observing(work: Work) -> Work:
-    """Return work that stores pages of a site, then starts a job that observes them.
+def request_observing(run: JobRun) -> None:
+    """Start a job that observes the pages that another one has stored.
 
     Few pages are observed by whoever needs them first.
     """
+    site = run.job.site
+    if site is not None and len(_missing_pages(site)) > MAX_PAGES_IN_PROCESS:
+        with suppress(JobExists):  # the one that is unfinished may have listed the pages already
+            enqueue(observing_request(site=site), actor=run.job.created_by)
+
+
+def with_observing(work: Work) -> Work:
+    """Return work that stores pages of a site, then starts a job that observes them."""
 
     def work_and_request(run: JobRun) -> dict[str, Any] | None:
         result = work(run)
-        site = run.job.site
-        if site is not None and len(_missing_pages(site)) > MAX_PAGES_IN_PROCESS:
-            with suppress(
-                JobExists
-            ):  # the one that is unfinished may have listed the pages already
-                enqueue(observing_request(site=site), actor=run.job.created_by)
+        request_observing(run)
         return result
 
     return work_and_request

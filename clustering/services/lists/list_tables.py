@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lxml.html import HtmlElement
 
@@ -104,6 +105,20 @@ class ListTable:
             tuple(_absolute(value, self.base_url) for value in values) for values in column.values
         )
         return replace(column, values=values, nodes=())
+
+
+def table_from_json(written: Mapping[str, Any]) -> ListTable:
+    """Return a table that was written as JSON: what JSON calls lists are tuples here."""
+    columns = tuple(
+        ListColumn(**{name: _tuples(value) for name, value in column.items()})
+        for column in written["columns"]
+    )
+    values = {name: _tuples(value) for name, value in written.items() if name != "columns"}
+    return ListTable(**values, columns=columns)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def tables_of(

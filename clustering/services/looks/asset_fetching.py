@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -21,6 +22,7 @@ from clustering.fetching.client import Fetched, Fetcher
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import Robots, fetch_robots
 from clustering.models import Asset, Snapshot
+from clustering.services.crawl import hosts
 from vertex.core.models import Site
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
@@ -89,6 +91,8 @@ class SiteFiles:
 
     def fetch(self, kind_by_url: dict[str, str]) -> dict[str, Asset]:
         """Fetch files, some at once, store what came and return a row for each."""
+        for origin in dict.fromkeys(map(origin_of, kind_by_url)):
+            self._learn_robots(origin)
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
             files = list(pool.map(self._fetch_file, kind_by_url, kind_by_url.values()))
         names = iter(page_store().put_many([file.body for file in files if file.body]))
@@ -128,20 +132,22 @@ class SiteFiles:
         if not self.site.obey_robots:
             return
         origin = origin_of(url)
-        with self._lock:
-            if origin not in self._robots:
-                self._robots[origin] = self._robots_of(origin)
-            robots = self._robots[origin]
+        robots = self._robots[origin]
         if robots is None:
             raise NoSuchFile(f"{origin}/robots.txt cannot be read for now")
         if not robots.allows(url):
             raise NoSuchFile("robots.txt of the host forbids it")
 
-    def _robots_of(self, origin: str) -> Robots | None:
-        try:
-            return Robots(fetch_robots(self.fetcher, origin).text, settings.USER_AGENT)
-        except FetchRefused:
-            return None
+    def _learn_robots(self, origin: str) -> None:
+        """Read the robots.txt of an origin, as crawls do: once a day, whoever comes first fetches it."""
+        if origin in self._robots or not self.site.obey_robots:
+            return
+        self._robots[origin] = None
+        host = hosts.find_host(origin=origin)
+        with suppress(FetchRefused):
+            if not hosts.has_fresh_robots(host):
+                hosts.keep_robots(host=host, file=fetch_robots(self.fetcher, origin))
+            self._robots[origin] = Robots(host.robots_text, settings.USER_AGENT)
 
     def _pause(self) -> None:
         """Wait between requests, for less time on sites that are crawled fast."""

@@ -47,7 +47,7 @@ from vertex.core.texts import storable
 HTML_ENDINGS = {".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cfm"}
 MANIFEST_NAMES = ("manifest.jsonl", "manifest.jsonl.gz", "manifest.jsonl.zst")
 MANIFEST_NAME = re.compile(r"\.(jsonl|ndjson|json)(\.gz|\.zst)?$", re.IGNORECASE)
-OBJECT_LINE = re.compile(rb"^(\xef\xbb\xbf)?\s*\{", re.MULTILINE)
+OBJECT_LINE = re.compile(rb"^(\xef\xbb\xbf)?[ \t\r\f\v]*+\{", re.MULTILINE)
 HIDDEN = re.compile(r"(^|/)(\.(?![./\\])|__MACOSX/)")
 UNRESERVED = "/-._~!$&'()*+,;=:@"  # what a URL's path may hold as it is
 EMPTY = "is empty, or damaged from its beginning on"

@@ -238,6 +238,7 @@ def _visit_of(page: SourcePage, now: datetime) -> Visit:
         fetched_at=min(page.fetched_at or now, now),
         status=page.status,
         content_type=page.content_type,
+        is_given=True,
     )
 
 

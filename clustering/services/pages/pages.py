@@ -6,11 +6,12 @@ Two steps, so that no transaction waits for a disk: `prepare_visits` parses and 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from django.db import connection
 from django.db.models import F, Model
@@ -25,8 +26,19 @@ from vertex.core.texts import storable
 
 N_PARSERS = 2  # lxml parses outside the interpreter lock
 ADDRESSES_PER_QUERY = 500
-PAGE_FIELDS = ["state", "status", "reason", "visited_at", "redirects_to", "latest_snapshot"]
-SNAPSHOT_FIELDS = ["seen_at", "status", "content_type", "encoding", "problem"]
+PAGE_FIELDS = [
+    *("state", "status", "reason", "visited_at", "redirects_to", "latest_snapshot", "given_url")
+]
+SNAPSHOT_FIELDS = [
+    "seen_at",
+    "status",
+    "content_type",
+    "encoding",
+    "problem",
+    "etag",
+    "last_modified",
+]
+MAX_ETAG, MAX_LAST_MODIFIED = 300, 100  # characters; a longer one is of no use
 # A page has a hundred links: objects for them would cost more than all the rest.
 _LINK_COLUMNS = "page_id, position, xpath, url, url_hash, text"
 _COPY_LINKS = f"COPY clustering_link ({_LINK_COLUMNS}) FROM STDIN"
@@ -35,6 +47,7 @@ _INSERT_LINKS = f"INSERT INTO clustering_link ({_LINK_COLUMNS}) VALUES (%s, %s, 
 NEW, UNCHANGED, FAILED = "new", "unchanged", "failed"
 
 Row = TypeVar("Row", bound=Model)
+PageKey: TypeAlias = tuple[int, str]  # site and normalised address
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,9 @@ class Visit:
     content_type: str = ""
     final_url: str = ""  # where redirects led; blank: nowhere else
     is_rendered: bool = False
+    etag: str = ""
+    last_modified: str = ""
+    is_given: bool = False  # somebody handed the address in as it is written here
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +91,20 @@ class StoredVisit:
     reason: str = ""
     code: str = ""
     links: list[FoundLink] = field(default_factory=list)
+    status: int | None = None  # of the snapshot, where the host said that nothing has changed
 
 
 def prepare_visits(visits: Sequence[Visit]) -> list[PreparedVisit]:
-    """Parse the pages, find their links and keep their bodies, outside a transaction. Raises DiskFull."""
+    """Parse the pages, find their links and keep their bodies, outside a transaction.
+
+    Raises DiskFull, StoreAway.
+    """
     bodies = [visit.body for visit in visits if len(visit.body) <= MAX_BYTES]
+    store = page_store()
+    store.check()  # here, as it may ask the database
     with ThreadPoolExecutor(1) as keeper, ThreadPoolExecutor(N_PARSERS) as parsers:
         # The disk works while the pages are parsed.
-        storing = keeper.submit(page_store().put_many, bodies)
+        storing = keeper.submit(store.put_many, bodies)
         parsed = list(parsers.map(_parse_visit, visits))
     body_names = iter(storing.result())
     prepared_visits = []
@@ -93,22 +115,74 @@ def prepare_visits(visits: Sequence[Visit]) -> list[PreparedVisit]:
     return prepared_visits
 
 
+@dataclass(frozen=True, slots=True)
+class SiteVisits:
+    """Visits to pages of one site; where `job` is given, one that cannot be stored leaves a Refusal of it."""
+
+    site: Site
+    prepared: Sequence[PreparedVisit]
+    job: Job | None = None
+
+
 def store_visits(
     *, site: Site, prepared: Sequence[PreparedVisit], job: Job | None = None
 ) -> list[StoredVisit]:
+    """Write visits to one site as `store_visits_of_sites` does; return what became of each."""
+    return store_visits_of_sites([SiteVisits(site, prepared, job)])[0]
+
+
+def store_visits_of_sites(visits_by_site: Sequence[SiteVisits]) -> list[list[StoredVisit]]:
     """Write pages, snapshots and links in the caller's transaction; return what became of each visit.
 
     A page has one snapshot for as long as its bytes stay the same. A visit that was redirected gives its
     snapshot to the page it was led to. A visit older than what is stored becomes a snapshot of the past.
-    Where `job` is given, a visit that cannot be stored leaves a Refusal of that job.
+    The number of statements does not grow with that of the sites.
     """
-    owner = _lock_site(site)
-    stored: list[StoredVisit] = []
-    for batch in _without_repeats(prepared):
-        stored += _store_batch(owner, batch)
-    if job is not None:
-        _write_refusals(owner, job, stored)
+    owners = lock_sites([visits.site for visits in visits_by_site])
+    stored: list[list[StoredVisit]] = [[] for _ in visits_by_site]
+    for batch in _without_repeats(visits_by_site, owners):
+        for visit, outcome in zip(batch, _store_batch(batch), strict=True):
+            stored[visit.number].append(outcome)
+    _write_refusals(visits_by_site, stored)
     return stored
+
+
+def note_unchanged(seen_at_by_page: Mapping[int, datetime]) -> dict[int, StoredVisit]:
+    """Record that hosts said that pages are as they were stored; return them with their links, by page.
+
+    Nothing but the times of the pages and their snapshots is written, in the caller's transaction.
+    """
+    if not seen_at_by_page:
+        return {}
+    pages = Page.objects.select_related("latest_snapshot").in_bulk(list(seen_at_by_page))
+    links: dict[int, list[FoundLink]] = {}
+    rows = Link.objects.filter(page__in=seen_at_by_page).order_by("page", "position")
+    for page_id, position, xpath, url, text in rows.values_list(
+        "page", "position", "xpath", "url", "text"
+    ):
+        links.setdefault(page_id, []).append(FoundLink(position, xpath, url, text))
+    snapshots = []
+    for pk, page in pages.items():
+        page.state, page.reason, page.redirects_to = Page.State.STORED, "", None
+        page.visited_at = max(seen_at_by_page[pk], page.visited_at or seen_at_by_page[pk])
+        snapshot = page.latest_snapshot
+        if snapshot is not None:
+            page.status = snapshot.status
+            snapshot.seen_at = max(snapshot.seen_at, seen_at_by_page[pk])
+            snapshots.append(snapshot)
+    update_rows(Snapshot, snapshots, ["seen_at"])
+    update_rows(Page, pages.values(), PAGE_FIELDS)
+    return {
+        pk: StoredVisit(page.url, pk, UNCHANGED, links=links.get(pk, []), status=page.status)
+        for pk, page in pages.items()
+    }
+
+
+def lock_sites(sites: Iterable[Site]) -> dict[int, Site]:
+    """Return the rows of sites, held until the transaction ends: one writer at a time adds pages."""
+    pks = {site.pk for site in sites}
+    rows = Site.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("pk")
+    return {site.pk: site for site in rows}
 
 
 def _parse_visit(visit: Visit) -> PreparedVisit:
@@ -133,66 +207,94 @@ def _parse_visit(visit: Visit) -> PreparedVisit:
     return PreparedVisit(visit, url, final_url, "", page.encoding, page.problem, links)
 
 
-def _lock_site(site: Site) -> Site:
-    """Return the site's row, held until the transaction ends: one writer at a time adds pages to a site."""
-    return Site.objects.select_for_update(no_key=True).get(pk=site.pk)
+class _SiteVisit(NamedTuple):
+    """A visit with the site whose page it is."""
+
+    number: int  # of the site's visits among those of all sites
+    site: Site
+    prepared: PreparedVisit
+
+    @property
+    def page_key(self) -> PageKey:
+        return self.site.pk, self.prepared.url
+
+    @property
+    def final_page_key(self) -> PageKey:
+        return self.site.pk, self.prepared.final_url
 
 
-def _without_repeats(prepared: Iterable[PreparedVisit]) -> Iterator[list[PreparedVisit]]:
+def _without_repeats(
+    visits_by_site: Sequence[SiteVisits], owners: Mapping[int, Site]
+) -> Iterator[list[_SiteVisit]]:
     """Cut the visits into batches, in order, in which no page occurs twice."""
-    batch: list[PreparedVisit] = []
-    seen: set[str] = set()
-    for visit in prepared:
-        if not seen.isdisjoint((visit.url, visit.final_url)):
-            yield batch
-            batch, seen = [], set()
-        batch.append(visit)
-        seen |= {visit.url, visit.final_url} - {""}
-    yield batch
+    batches: list[list[_SiteVisit]] = [[]]
+    for number, visits in enumerate(visits_by_site):
+        site = owners[visits.site.pk]
+        n_batch = 0
+        seen: set[str] = set()
+        for prepared in visits.prepared:
+            if not seen.isdisjoint((prepared.url, prepared.final_url)):
+                n_batch, seen = n_batch + 1, set()
+            if n_batch == len(batches):
+                batches.append([])
+            batches[n_batch].append(_SiteVisit(number, site, prepared))
+            seen |= {prepared.url, prepared.final_url} - {""}
+    yield from batches
 
 
-def _write_refusals(site: Site, job: Job, stored: Iterable[StoredVisit]) -> None:
+def _write_refusals(
+    visits_by_site: Sequence[SiteVisits], stored: Sequence[Iterable[StoredVisit]]
+) -> None:
     Refusal.objects.bulk_create(
         Refusal(
-            site=site, job=job, subject=storable(visit.url), code=visit.code, reason=visit.reason
+            site=visits.site,
+            job=visits.job,
+            subject=storable(visit.url),
+            code=visit.code,
+            reason=visit.reason,
         )
-        for visit in stored
-        if visit.snapshot == FAILED
+        for visits, outcomes in zip(visits_by_site, stored, strict=True)
+        for visit in outcomes
+        if visits.job is not None and visit.snapshot == FAILED
     )
 
 
-def _find_pages(site: Site, urls: Iterable[str]) -> dict[str, Page]:
-    """Return the site's pages by address, with their latest snapshots."""
-    hashes = [url_hash(url) for url in urls]
-    pages: dict[str, Page] = {}
-    for start in range(0, len(hashes), ADDRESSES_PER_QUERY):
-        batch = hashes[start : start + ADDRESSES_PER_QUERY]
-        rows = Page.objects.filter(site=site, url_hash__in=batch).select_related("latest_snapshot")
-        pages |= {page.url: page for page in rows}
+def _find_pages(keys: Iterable[PageKey]) -> dict[PageKey, Page]:
+    """Return the pages of these sites and addresses, with their latest snapshots."""
+    wanted = sorted(keys)
+    pages: dict[PageKey, Page] = {}
+    for start in range(0, len(wanted), ADDRESSES_PER_QUERY):
+        batch = wanted[start : start + ADDRESSES_PER_QUERY]
+        rows = Page.objects.filter(
+            site__in={site for site, _ in batch}, url_hash__in=[url_hash(url) for _, url in batch]
+        ).select_related("latest_snapshot")
+        pages |= {(page.site_id, page.url): page for page in rows}
     return pages
 
 
-def _create_pages(site: Site, written_by_url: Mapping[str, str]) -> list[Page]:
+def _create_pages(keys: Iterable[PageKey]) -> list[Page]:
     pages = Page.objects.bulk_create(
-        [
-            Page(site=site, url=url, url_hash=url_hash(url), written_url=storable(written))
-            for url, written in written_by_url.items()
-        ]
+        [Page(site_id=site, url=url, url_hash=url_hash(url), given_url=url) for site, url in keys]
     )
-    if pages:
-        Site.objects.filter(pk=site.pk).update(n_pages=F("n_pages") + len(pages))
+    count_new_pages(pages)
     return pages
 
 
-def _store_batch(site: Site, visits: list[PreparedVisit]) -> list[StoredVisit]:
-    """Write visits to different pages of the site."""
-    pages = _pages_of(site, visits)
+def count_new_pages(pages: Iterable[Page]) -> None:
+    """Add new pages to the counts of their sites."""
+    for site, n_pages in Counter(page.site_id for page in pages).items():
+        Site.objects.filter(pk=site).update(n_pages=F("n_pages") + n_pages)
+
+
+def _store_batch(visits: list[_SiteVisit]) -> list[StoredVisit]:
+    """Write visits to different pages."""
+    pages = _pages_of(visits)
     histories = _histories(visits, pages)
-    outcomes = [_decide(prepared, pages, histories) for prepared in visits]
-    _save_snapshots(site, outcomes)
-    for outcome in outcomes:
-        _apply_to_pages(outcome, pages)
-    _update(Page, pages.values(), PAGE_FIELDS)
+    outcomes = [_decide(visit, pages, histories) for visit in visits]
+    _save_snapshots(outcomes, {visit.site.pk: visit.site for visit in visits})
+    for visit, outcome in zip(visits, outcomes, strict=True):
+        _apply_to_pages(visit, outcome, pages)
+    update_rows(Page, pages.values(), PAGE_FIELDS)
     _replace_links([outcome for outcome in outcomes if outcome.is_latest])
     return [outcome.stored_visit() for outcome in outcomes]
 
@@ -229,16 +331,19 @@ class _Outcome:
         )
 
 
-def _pages_of(site: Site, visits: Iterable[PreparedVisit]) -> dict[str, Page]:
+def _pages_of(visits: Iterable[_SiteVisit]) -> dict[PageKey, Page]:
     """Return the pages that were asked for and those that answered; the new ones are created."""
-    written_by_url: dict[str, str] = {}
-    for prepared in visits:
-        if prepared.url:
-            written_by_url[prepared.url] = prepared.visit.url
-            written_by_url.setdefault(prepared.final_url, prepared.visit.final_url)
-    pages = _find_pages(site, written_by_url)
-    missing = {url: written for url, written in written_by_url.items() if url not in pages}
-    return pages | {page.url: page for page in _create_pages(site, missing)}
+    keys: dict[PageKey, None] = {}
+    for visit in visits:
+        if visit.prepared.url:
+            keys |= {visit.page_key: None, visit.final_page_key: None}
+    pages = _find_pages(keys)
+    missing = [key for key in keys if key not in pages]
+    pages |= {(page.site_id, page.url): page for page in _create_pages(missing)}
+    for visit in visits:
+        if visit.prepared.url and visit.prepared.visit.is_given:
+            pages[visit.page_key].given_url = storable(visit.prepared.visit.url)
+    return pages
 
 
 def _is_of_the_past(prepared: PreparedVisit, page: Page) -> bool:
@@ -247,13 +352,13 @@ def _is_of_the_past(prepared: PreparedVisit, page: Page) -> bool:
 
 
 def _histories(
-    visits: Iterable[PreparedVisit], pages: Mapping[str, Page]
+    visits: Iterable[_SiteVisit], pages: Mapping[PageKey, Page]
 ) -> dict[int, list[Snapshot]]:
     """Return all snapshots, oldest first, of the pages whose visit is not newer than what is stored."""
     page_ids = []
-    for prepared in visits:
-        latest = pages[prepared.final_url].latest_snapshot if not prepared.code else None
-        if latest is not None and prepared.visit.fetched_at <= latest.fetched_at:
+    for visit in visits:
+        latest = None if visit.prepared.code else pages[visit.final_page_key].latest_snapshot
+        if latest is not None and visit.prepared.visit.fetched_at <= latest.fetched_at:
             page_ids.append(latest.page_id)
     histories: dict[int, list[Snapshot]] = {page_id: [] for page_id in page_ids}
     if page_ids:
@@ -263,10 +368,11 @@ def _histories(
 
 
 def _decide(
-    prepared: PreparedVisit, pages: Mapping[str, Page], histories: Mapping[int, list[Snapshot]]
+    visit: _SiteVisit, pages: Mapping[PageKey, Page], histories: Mapping[int, list[Snapshot]]
 ) -> _Outcome:
     """Find the visit's snapshot: the one before or after it if the bytes are the same, else a new one."""
-    page = pages.get(prepared.final_url)
+    prepared = visit.prepared
+    page = pages.get(visit.final_page_key)
     if page is None or prepared.code:
         return _Outcome(prepared, page)
     before, after = page.latest_snapshot, None
@@ -320,29 +426,40 @@ def _describe(snapshot: Snapshot, prepared: PreparedVisit) -> None:
     snapshot.content_type = storable(prepared.visit.content_type, 200)
     snapshot.encoding = prepared.encoding
     snapshot.problem = prepared.problem
+    snapshot.etag = _short(prepared.visit.etag, MAX_ETAG)
+    snapshot.last_modified = _short(prepared.visit.last_modified, MAX_LAST_MODIFIED)
 
 
-def _save_snapshots(site: Site, outcomes: Iterable[_Outcome]) -> None:
+def _short(header: str, longest: int) -> str:
+    """Return a header that can be sent back as it came, blank where it cannot."""
+    is_plain = header.isascii() and header.isprintable() and len(header) <= longest
+    return header if is_plain else ""
+
+
+def _save_snapshots(outcomes: Iterable[_Outcome], sites: Mapping[int, Site]) -> None:
     new = [outcome.snapshot for outcome in outcomes if outcome.snapshot and outcome.is_new]
     seen_again = [
         outcome.snapshot for outcome in outcomes if outcome.snapshot and not outcome.is_new
     ]
     Snapshot.objects.bulk_create(new)
-    _update(Snapshot, seen_again, SNAPSHOT_FIELDS)
-    newest = max((snapshot.fetched_at for snapshot in new), default=None)
-    if newest is not None and (site.last_snapshot_at is None or newest > site.last_snapshot_at):
-        site.last_snapshot_at = newest
-        site.save(update_fields=["last_snapshot_at"])
+    update_rows(Snapshot, seen_again, SNAPSHOT_FIELDS)
+    changed: dict[int, Site] = {}
+    for snapshot in new:
+        site = sites[snapshot.page.site_id]
+        if site.last_snapshot_at is None or snapshot.fetched_at > site.last_snapshot_at:
+            site.last_snapshot_at = snapshot.fetched_at
+            changed[site.pk] = site
+    Site.objects.bulk_update(changed.values(), ["last_snapshot_at"])
 
 
-def _update(model: type[Row], rows: Iterable[Row], fields: list[str]) -> None:
+def update_rows(model: type[Row], rows: Iterable[Row], fields: list[str]) -> None:
     """Write the fields of rows that exist; one upsert costs a fifth of Django's bulk_update."""
     model._default_manager.bulk_create(
         list(rows), update_conflicts=True, unique_fields=["pk"], update_fields=fields
     )
 
 
-def _apply_to_pages(outcome: _Outcome, pages: Mapping[str, Page]) -> None:
+def _apply_to_pages(visit: _SiteVisit, outcome: _Outcome, pages: Mapping[PageKey, Page]) -> None:
     """Set the state of the visited pages, unless they were visited later."""
     page, prepared = outcome.page, outcome.prepared
     if page is None:
@@ -358,7 +475,8 @@ def _apply_to_pages(outcome: _Outcome, pages: Mapping[str, Page]) -> None:
         reason=storable(prepared.reason, 300),
     )
     if prepared.url != prepared.final_url:
-        _record_visit(pages[prepared.url], prepared, state=Page.State.REDIRECTED, redirects_to=page)
+        asked_for = pages[visit.page_key]
+        _record_visit(asked_for, prepared, state=Page.State.REDIRECTED, redirects_to=page)
 
 
 def _record_visit(

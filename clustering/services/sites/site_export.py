@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import models
 
 from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.dom.addresses import address_keys
 from clustering.models import Asset, Clustering, Snapshot
 from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
 from vertex.core.models import Job, Site
@@ -131,7 +132,7 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
                 archive.writestr(name, store.read(snapshot.body))
                 written.add(snapshot.body)
         except (BodyMissing, BodyDamaged) as error:
-            lines.append({"url": snapshot.page.url, "problem": str(error)})
+            lines.append({**address_keys(snapshot.page.given_url), "problem": str(error)})
             continue
         lines.append(_manifest_line(snapshot, name))
     _add_inbound_xpaths(site, lines)
@@ -156,7 +157,7 @@ def _export_assets(run: JobRun, archive: zipfile.ZipFile, site: Site) -> None:
 
 def _manifest_line(snapshot: Snapshot, name: str) -> dict[str, Any]:
     return {
-        "url": snapshot.page.url,
+        **address_keys(snapshot.page.given_url),
         "file": name,
         "status": snapshot.status,
         "fetched_at": snapshot.fetched_at.isoformat(),
@@ -171,10 +172,14 @@ def _add_inbound_xpaths(site: Site, lines: Sequence[dict[str, Any]]) -> None:
         return
     for start in range(0, len(lines), ROWS_PER_QUERY):
         of_query = lines[start : start + ROWS_PER_QUERY]
-        xpath_by_url = first_inbound_xpaths(site, [line["url"] for line in of_query])
+        xpath_by_url = first_inbound_xpaths(site, [_normalised(line) for line in of_query])
         for line in of_query:
-            if line["url"] in xpath_by_url:
-                line["inbound_xpath"] = xpath_by_url[line["url"]]
+            if _normalised(line) in xpath_by_url:
+                line["inbound_xpath"] = xpath_by_url[_normalised(line)]
+
+
+def _normalised(line: Mapping[str, Any]) -> str:
+    return str(line.get("normalized_url", line["url"]))
 
 
 def _export_rows(

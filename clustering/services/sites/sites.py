@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import phonenumbers
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
@@ -26,6 +27,7 @@ SETTINGS = (
     "render",
     "snapshots_kept",
     "match_by",
+    "country",
 )
 
 
@@ -123,6 +125,7 @@ def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
         "crawl_delay": _checked_delay,
         "snapshots_kept": _checked_number,
         "match_by": _checked_match_by,
+        "country": _checked_country,
     }
     return {name: checks.get(name, bool)(value) for name, value in settings.items()}
 
@@ -171,3 +174,12 @@ def _checked_match_by(value: str) -> str:
         ways = " or ".join(Site.MatchBy.values)
         raise BadSite("match_by", f"{value!r} is no way to match pages; give {ways}.")
     return value
+
+
+def _checked_country(code: str) -> str:
+    country = code.strip().upper()
+    if country and country not in phonenumbers.SUPPORTED_REGIONS:
+        raise BadSite(
+            "country", f"{code[:20]!r} is no country. Give two letters, such as DE or US."
+        )
+    return country

@@ -73,7 +73,7 @@ def page_of(site: Site, path: str = "", body: bytes = b"<html>old</html>", **fie
         site=site,
         url=url,
         url_hash=url_hash(url),
-        written_url=url,
+        given_url=url,
         **({"state": Page.State.STORED, "status": 200, "visited_at": timezone.now()} | fields),
     )
     page.latest_snapshot = Snapshot.objects.create(

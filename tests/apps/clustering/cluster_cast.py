@@ -88,4 +88,4 @@ def _page(site: Site, letter: str, body: str | None) -> int:
     if body is not None:
         return page_of(site, letter, body.encode()).pk
     url = f"{site.root_url}{letter}"
-    return Page.objects.create(site=site, url=url, url_hash=url_hash(url), written_url=url).pk
+    return Page.objects.create(site=site, url=url, url_hash=url_hash(url), given_url=url).pk

@@ -14,6 +14,7 @@ from clustering.algorithms.grouping import (
     Grouping,
     GroupLayout,
     Model,
+    Placed,
     RawPage,
     grouping_of,
 )
@@ -50,8 +51,8 @@ def assign(_model: Model, observation: tuple[str, bool], _url: str) -> str | Non
     return observation[0]
 
 
-def layout_of(_model: Model, observation: tuple[str, bool], _url: str) -> str | None:
-    return PHOTO if observation[1] else PLAIN
+def place(_model: Model, observation: tuple[str, bool], _url: str) -> Placed:
+    return Placed(observation[0], PHOTO if observation[1] else PLAIN)
 
 
 CLUSTERER = Clusterer(
@@ -61,7 +62,7 @@ CLUSTERER = Clusterer(
     cluster_pages,
     assign,
     sentence="Group pages by their first word and photo, for tests.",
-    layout_of=layout_of,
+    place_in_layout=place,
 )
 
 

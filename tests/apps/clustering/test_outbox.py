@@ -11,7 +11,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from clustering.fetching.client import Fetcher
+from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.services import outbox
 from clustering.services.outbox import Arrival, DeliveryFailure
@@ -131,7 +131,7 @@ class TestPost:
     KEY = b"a key of 32 bytes, or any length"
 
     def post(self, host: FakeHost, guard: Guard | None = None) -> Arrival | DeliveryFailure:
-        with Fetcher("Vertex", guard or Guard(networks(["127.0.0.0/8"]))) as client:
+        with Fetcher(Client("Vertex", guard or Guard(networks(["127.0.0.0/8"])))) as client:
             return outbox.post_signed(
                 client,
                 url=f"{host.url}/hook",

@@ -22,7 +22,6 @@ from vertex.running.supervision import Child, ChildFailed, Supervisor
 
 THREADS = 8
 BACKLOG = 512
-FETCH = "fetch"
 # The system checks run once, for this command.
 ENVIRON = {"PYTHONUNBUFFERED": "1", "CELERY_SKIP_CHECKS": "1"}
 
@@ -30,7 +29,7 @@ ENVIRON = {"PYTHONUNBUFFERED": "1", "CELERY_SKIP_CHECKS": "1"}
 class Command(BaseCommand):
     help = (
         "Run the web server, the workers and their clock until Ctrl-C. "
-        "Pages are fetched by workers of their own, so that a slow crawl holds up nothing else."
+        "Pages are fetched by a process of their own, which crawls many sites side by side."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -45,7 +44,7 @@ class Command(BaseCommand):
             type=int,
             default=2,
             metavar="N",
-            help="jobs done at a time: so many that fetch, and so many of the others (default: %(default)s)",
+            help="jobs done at a time, beside those that fetch (default: %(default)s)",
         )
         parser.add_argument(
             "--demo", action="store_true", help="load the demo, and serve its sites as well"
@@ -122,20 +121,22 @@ def prepare() -> None:
 
 
 def children(listener: int, options: dict[str, Any]) -> list[Child]:
-    """Return the processes of an installation: one web server, two groups of workers, the clock."""
+    """Return the processes of an installation: a web server, one that fetches, workers, the clock."""
     celery = [sys.executable, "-m", "celery", "--quiet", "--app", "vertex"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
     size = f"--concurrency={options['workers']}"
-    other_queues = ",".join(queue for queue in WORK_QUEUES if queue != FETCH)
+    manage = [sys.executable, "-m", "vertex"]
+    if settings.IS_CHECKOUT:  # which may be no folder that modules are looked for in
+        manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
     processes = [
         Child("web", web_server(listener), pass_fds=[listener]),
-        Child("fetch", [*worker, "--hostname=fetch@%h", f"--queues={FETCH}", size]),
-        Child("work", [*worker, "--hostname=work@%h", f"--queues={other_queues}", size]),
+        Child("fetch", [*manage, "fetch"]),
+        Child("work", [*worker, "--hostname=work@%h", f"--queues={','.join(WORK_QUEUES)}", size]),
         Child("clock", [*worker, "--hostname=clock@%h", f"--queues={CLOCK_QUEUE}", "--pool=solo"]),
         Child("beat", [*celery, "beat"]),
     ]
     if options["demo"]:
-        demo = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
+        demo = [*manage, "demo"]
         processes += [
             Child("sites", [*demo, "--serve"], is_kept=False),
             Child("demo", demo, is_kept=False),

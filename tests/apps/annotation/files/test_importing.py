@@ -93,6 +93,14 @@ class TestTaking:
         assert [] == run(site, file, line(**more))
         assert [expected] == said(page, "name")
 
+    def test_a_value_may_be_only_here(self, site: Site, page: Page, file: Path) -> None:
+        run(site, file, line(xpath="/html/body/h1", only_here=True))
+        assert Annotation.objects.live().get(page=page).is_only_here
+        run(site, file, line(xpath="/html/body/h1"))
+        assert not Annotation.objects.live().get(page=page).is_only_here
+        ((_, problem),) = run(site, file, line(xpath="/html/body/h1", only_here="yes"))
+        assert "only_here" in problem
+
     def test_several_lines_are_several_values(self, site: Site, page: Page, file: Path) -> None:
         run(
             site,

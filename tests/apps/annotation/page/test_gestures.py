@@ -70,6 +70,11 @@ def take(
     return tell(browser, page, "take", attribute=name, revision=revision, place=place, **words)
 
 
+def is_only_here(page: Page) -> list[bool]:
+    rows = Annotation.objects.live().filter(page=page).order_by("position")
+    return list(rows.values_list("is_only_here", flat=True))
+
+
 def number_of(page: Page, xpath: str) -> int:
     assert page.latest_snapshot is not None
     shown = read_page(page.latest_snapshot)
@@ -118,6 +123,33 @@ class TestTaking:
         assert ["Runner", "25 EUR"] == texts(page, "colour")
         tell(browser, page, "remove", attribute="colour", position=0, revision=3)
         assert ["25 EUR"] == texts(page, "colour")
+
+    def test_that_a_value_is_only_here_is_said_and_taken_back(
+        self, browser: Client, site: Site
+    ) -> None:
+        page = product_page(site, "p/9", more="<i>Runner</i><u>Runner</u>")
+        row = take(browser, page, "name", H1)["rows"]["name"]
+        assert "also shown at 2 other places" in row
+        answer = tell(
+            browser, page, "only_here", attribute="name", position=0, only_here=True, revision=1
+        )
+        assert "only here" in answer["rows"]["name"]
+        assert [True] == is_only_here(page)
+
+        changes = [{"attribute": "name", "shown": 2, "wanted": 1}]
+        row = tell(browser, page, "restore", changes=changes)["rows"]["name"]
+        assert "also shown at 2 other places" in row
+        assert [False] == is_only_here(page)
+        changes = [{"attribute": "name", "shown": 3, "wanted": 2}]
+        tell(browser, page, "restore", changes=changes)
+        assert [True] == is_only_here(page)
+
+    def test_a_value_that_stands_once_has_no_other_places(
+        self, browser: Client, page: Page
+    ) -> None:
+        row = take(browser, page, "colour", B)["rows"]["colour"]
+        assert "also shown" not in row
+        assert "Only here" not in row
 
     def test_from_one_node_to_another(self, browser: Client, page: Page) -> None:
         ends = {"number": number_of(page, "//li[1]/b"), "end_number": number_of(page, "//li[1]/h2")}

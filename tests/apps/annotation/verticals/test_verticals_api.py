@@ -2,11 +2,13 @@ import re
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from annotation.api.verticals.verticals import VerticalNameConverter
 from annotation.models import ATTRIBUTE_NAME, Assignment, Vertical
+from annotation.services.verticals.verticals import assign_vertical
 from tests.apps.clustering.api_cast import Caller, caller, site_of
-from vertex.core.models import AuditEntry, Role
+from vertex.core.models import AuditEntry, Membership, Role
 
 pytestmark = pytest.mark.django_db
 
@@ -122,3 +124,23 @@ def test_a_list_of_verticals_costs_as_many_queries_as_one(
 
 def test_the_names_in_addresses_are_those_that_verticals_may_have() -> None:
     assert ATTRIBUTE_NAME.regex == re.compile(rf"^{VerticalNameConverter.regex}\Z")
+
+
+def test_what_another_site_uses_as_well_needs_the_role_there_too(eve: Caller) -> None:
+    eve.post("verticals/", PRODUCT)
+    vertical = Vertical.objects.get()
+    hidden = site_of("hidden-shop")
+    assign_vertical(site=hidden, vertical=vertical, actor=None)
+    change = {"attributes": [{"name": "brand"}], "version": 1}
+
+    refused = eve.put("verticals/product/", change)
+    removed = Client()
+    removed.force_login(eve.user)
+    page = removed.post(f"/settings/verticals/{vertical.name}/delete/")
+
+    assert 403 == refused.status_code
+    assert "hidden-shop" not in refused.text + page.text
+    assert {"name", "price"} == set(vertical.attributes.live().values_list("name", flat=True))
+
+    Membership.objects.create(user=eve.user, site=hidden, role=Role.EDITOR)
+    assert 200 == eve.put("verticals/product/", change).status_code

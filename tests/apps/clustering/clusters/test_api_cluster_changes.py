@@ -134,7 +134,7 @@ def test_a_cluster_is_reviewed_judged_and_downloaded(shop: Shop, edda: Caller) -
     review = edda.get(f"{address}review/?seed=7").json()
     assert {"random", "strangest"} == set(review)
     assert set(shop.pks("abcd")) == {page["id"] for page in review["random"]}
-    assert {"id", "url", "distance"} == set(review["strangest"][0])
+    assert {"id", "url", "normalized_url", "distance"} == set(review["strangest"][0])
 
     body = {
         "verdict": "one_type",

@@ -191,9 +191,9 @@ def test_when_all_is_settled_nothing_is_close_to_even(site: Site) -> None:
     cluster_again(site)
 
     text = text_of(viewer.get(reverse("doubts", args=["shop"])))
-    assert "Nothing here is close to even." in text
+    assert "Nothing here needs a look." in text
     assert "2 answers of people are kept" in text
-    assert "Nothing here is close to even." in text_of(viewer.get(reverse("site", args=["shop"])))
+    assert "Nothing here needs a look." in text_of(viewer.get(reverse("site", args=["shop"])))
 
 
 def test_an_algorithm_without_doubts_shows_no_card(site: Site) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
-import pickle
 import subprocess
 import sys
 
 from django.conf import settings
 
 from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.plain_messages import read_plain, write_plain
 from clustering.algorithms.published.shingles import shingle_vector
-from clustering.services.clusters.observer_child import answer_batches
+from clustering.services.clusters.observer_child import answer_batches, receive, send
 
 ROPE = RawPage("https://shop.example/p/1", b"<html><body><h1>Rope</h1><p>Price</p></body></html>")
 EMPTY = RawPage("https://shop.example/p/2", b"")
@@ -21,23 +21,24 @@ def test_batches_are_answered_until_there_are_no_more() -> None:
     requests, answers = io.BytesIO(), io.BytesIO()
     for batch in ([ROPE], [EMPTY, ROPE]):
         pages = [RawPage(page.url, page.body) for page in batch]
-        pickle.dump(("shingles", {"shingle_length": 3}, pages), requests)
+        send(requests, write_plain(("shingles", {"shingle_length": 3}, pages)))
     requests.seek(0)
 
     answer_batches(requests, answers)
 
     answers.seek(0)
-    first, second = pickle.load(answers), pickle.load(answers)
+    first, second = read_plain(receive(answers)), read_plain(receive(answers))
     assert [1, 2] == [len(first), len(second)]
     assert shingle_vector(ROPE.body, length=3) == first[0].observation
     assert b"" == answers.read()
 
 
 def test_a_parent_that_is_gone_in_the_middle_of_a_batch_ends_the_program() -> None:
-    batch = pickle.dumps(("shingles", {}, [RawPage(ROPE.url, ROPE.body)]))
+    batch = io.BytesIO()
+    send(batch, write_plain(("shingles", {}, [RawPage(ROPE.url, ROPE.body)])))
     answers = io.BytesIO()
 
-    answer_batches(io.BytesIO(batch[: len(batch) // 2]), answers)
+    answer_batches(io.BytesIO(batch.getvalue()[: len(batch.getvalue()) // 2]), answers)
 
     assert b"" == answers.getvalue()
 

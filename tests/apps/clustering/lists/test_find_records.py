@@ -47,6 +47,14 @@ class TestFindRecords:
 
         assert [0, 12] == [len(line["records"]) for line in lines]
 
+    def test_u_rest_as_published_can_be_chosen(self, tmp_path: Path) -> None:
+        source = manifest(tmp_path, {"list": LIST})
+        (line,), _ = call("find_records", source, "--algorithm", "urest")
+
+        assert (1, 12) == (line["rank"], len(line["records"]))
+        assert {1} == {len(record) for record in line["records"]}
+        assert 0 < line["score"] < 1
+
     def test_more_lists_are_ranked(self, tmp_path: Path) -> None:
         rows = "".join(f"<tr><td>row {n}<td><b>text {n}</b><td>{n}.00 $" for n in range(9))
         lines, _ = call(

@@ -13,7 +13,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from clustering.fetching.guard import networks
+from clustering.fetching.robots import RobotsFile
 from clustering.models import Asset, Page, Snapshot, SnapshotAssets
+from clustering.services.crawl.hosts import find_host, keep_robots
 from clustering.services.looks import assets
 from clustering.services.looks.frames import files_of
 from clustering.services.pages import importing
@@ -153,6 +155,18 @@ class TestFetching:
 
         assert "/i.png" not in host.paths
         assert "robots.txt of the host forbids it" == look_of(snapshot)["i.png"]
+        assert [asked.path for asked in host.asked].count("/robots.txt") == 1
+
+    def test_a_robots_txt_that_a_crawl_has_read_is_not_asked_for_again(
+        self, site: Site, host: FakeHost
+    ) -> None:
+        row = find_host(origin=host.url)
+        keep_robots(host=row, file=RobotsFile(200, "User-agent: *\nDisallow: /i.png"))
+        snapshot = stored(site)
+        fetch(snapshot)
+
+        assert "robots.txt of the host forbids it" == look_of(snapshot)["i.png"]
+        assert "/robots.txt" not in [asked.path for asked in host.asked]
 
     def test_inner_networks_stay_out_of_reach(
         self, site: Site, settings: Settings, host: FakeHost

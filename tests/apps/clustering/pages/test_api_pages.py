@@ -170,7 +170,7 @@ def test_a_thousand_rows_cost_as_many_queries_as_one(
     ada: Caller, shop: Site, django_assert_max_num_queries: Any
 ) -> None:
     Page.objects.bulk_create(
-        Page(site=shop, url=f"u{i}", url_hash=i.to_bytes(16, "big"), written_url="")
+        Page(site=shop, url=f"u{i}", url_hash=i.to_bytes(16, "big"), given_url="")
         for i in range(1000)
     )
 

@@ -54,9 +54,7 @@ def browser(role: Role) -> Client:
 def page_of(site: Site, path: str = "", **fields: Any) -> Page:
     url = f"{ROOT}{path}"
     fields.setdefault("state", "stored")
-    return Page.objects.create(
-        site=site, url=url, written_url=url, url_hash=url_hash(url), **fields
-    )
+    return Page.objects.create(site=site, url=url, given_url=url, url_hash=url_hash(url), **fields)
 
 
 def snapshot_of(page: Page, body: bytes, **fields: Any) -> Snapshot:
@@ -153,7 +151,7 @@ class TestPage:
         shoes = page_of(shop, "shoes")
         other = Site.objects.create(name="other", root_url="https://other.example/")
         spy = Page.objects.create(
-            site=other, url="https://other.example/", written_url="", url_hash=b"x" * 16
+            site=other, url="https://other.example/", given_url="", url_hash=b"x" * 16
         )
         Link.objects.create(
             page=spy, position=0, xpath="/a", url=shoes.url, url_hash=shoes.url_hash
@@ -420,6 +418,8 @@ class TestIncoming:
         assert 400 == answer.status_code
         assert "does not belong" in answer.content.decode()
 
-    @pytest.mark.parametrize("view", ["crawl_site", "import_pages", "search_log"])
+    @pytest.mark.parametrize(
+        "view", ["crawl_site", "visit_addresses", "import_pages", "search_log"]
+    )
     def test_a_viewer_brings_in_nothing(self, viewer: Client, shop: Site, view: str) -> None:
         assert 403 == viewer.post(reverse(view, args=["alpine-shop"])).status_code

@@ -47,7 +47,7 @@ def words(stored: Sequence[StoredVisit]) -> list[str]:
 def rows() -> dict[str, list[tuple[object, ...]]]:
     """Return all that visits write, without the numbers that depend on the way there."""
     pages = Page.objects.order_by("url").values_list(
-        "url", "written_url", "state", "status", "reason", "visited_at", "redirects_to__url",
+        "url", "given_url", "state", "status", "reason", "visited_at", "redirects_to__url",
         "latest_snapshot__fetched_at", "latest_snapshot__body",
     )  # fmt: skip
     snapshots = Snapshot.objects.order_by("page__url", "fetched_at").values_list(
@@ -76,7 +76,13 @@ def rows() -> dict[str, list[tuple[object, ...]]]:
 class TestNewPage:
     def test_has_a_snapshot_and_links(self, shop: Site) -> None:
         (told,) = store(
-            shop, visit("/list;jsessionid=1#top", LIST, content_type="text/html; charset=utf-8")
+            shop,
+            visit(
+                "/list;jsessionid=1#top",
+                LIST,
+                content_type="text/html; charset=utf-8",
+                is_given=True,
+            ),
         )
         page = Page.objects.get()
         assert (f"{SHOP}/list;jsessionid=1#top", page.pk, "new", "") == (
@@ -85,7 +91,7 @@ class TestNewPage:
             told.snapshot,
             told.reason,
         )
-        assert (f"{SHOP}/list", f"{SHOP}/list;jsessionid=1#top") == (page.url, page.written_url)
+        assert (f"{SHOP}/list", f"{SHOP}/list;jsessionid=1#top") == (page.url, page.given_url)
         assert (url_hash(page.url), Page.State.STORED, 200, NOON) == (
             bytes(page.url_hash), page.state, page.status, page.visited_at,
         )  # fmt: skip
@@ -117,11 +123,15 @@ class TestNewPage:
     def test_that_was_due_becomes_stored(self, shop: Site) -> None:
         url = f"{SHOP}/red"
         due = Page.objects.create(
-            site=shop, url=url, url_hash=url_hash(url), written_url="/red#x", depth=3
+            site=shop, url=url, url_hash=url_hash(url), given_url="/red#x", depth=3
         )
         store(shop, visit("/red"))
         due.refresh_from_db()
-        assert (Page.State.STORED, "/red#x", 3) == (due.state, due.written_url, due.depth)
+        assert (Page.State.STORED, "/red#x", 3) == (due.state, due.given_url, due.depth)
+
+    def test_that_nobody_handed_in_has_its_normalised_address(self, shop: Site) -> None:
+        store(shop, visit("/list;jsessionid=1#top"))
+        assert f"{SHOP}/list" == Page.objects.get().given_url
 
     def test_of_another_site_is_another_page(self, shop: Site) -> None:
         other = Site.objects.create(name="other", root_url=f"{SHOP}/")
@@ -401,7 +411,7 @@ class TestManyPages:
             with transaction.atomic():
                 store_visits(site=shop, prepared=prepared)
                 Page.objects.create(
-                    site=shop, url="x", url_hash=url_hash(f"{SHOP}/1"), written_url="x"
+                    site=shop, url="x", url_hash=url_hash(f"{SHOP}/1"), given_url="x"
                 )
 
         prepared = prepare_visits([visit(f"/{n}", LIST) for n in range(3)])

@@ -49,13 +49,14 @@ def test_another_site_of_the_same_name_is_a_conflict(ada: Caller) -> None:
 def test_settings_that_are_given_change_and_the_others_stay(ada: Caller) -> None:
     site_of("shop", title="Old", crawl_delay=2)
     response = ada.patch(
-        "sites/shop/", {"title": "New", "snapshots_kept": 3, "match_by": "signature"}
+        "sites/shop/",
+        {"title": "New", "snapshots_kept": 3, "match_by": "signature", "country": "gb"},
     )
 
     assert 200 == response.status_code
-    settings = ("title", "crawl_delay", "snapshots_kept", "match_by")
-    assert ("New", 2.0, 3, "signature") == tuple(response.json()[key] for key in settings)
-    assert ("New", 2.0, 3, "signature") == Site.objects.values_list(*settings).get()
+    settings = ("title", "crawl_delay", "snapshots_kept", "match_by", "country")
+    assert ("New", 2.0, 3, "signature", "GB") == tuple(response.json()[key] for key in settings)
+    assert ("New", 2.0, 3, "signature", "GB") == Site.objects.values_list(*settings).get()
     assert AuditEntry.objects.filter(action="site.changed", actor=ada.user).exists()
 
 

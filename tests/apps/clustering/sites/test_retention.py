@@ -41,7 +41,7 @@ def page_of(site: Site, path: str, *, days: int) -> Page:
     """Store a page that had another body on each of so many days."""
     url = f"http://shop.example/{path}"
     page = Page.objects.create(
-        site=site, url=url, written_url=url, url_hash=hashlib.sha256(url.encode()).digest()[:16]
+        site=site, url=url, given_url=url, url_hash=hashlib.sha256(url.encode()).digest()[:16]
     )
     for day in range(days):
         body = page_store().put(f"<p>{path} on day {day}</p>".encode())

@@ -33,7 +33,7 @@ def shop(settings: Settings, tmp_path: Path) -> Site:
     for path in "ab":
         url = f"http://shop.example/{path}"
         digest = hashlib.sha256(url.encode()).digest()[:16]
-        page = Page.objects.create(site=site, url=url, written_url=url, url_hash=digest)
+        page = Page.objects.create(site=site, url=url, given_url=url, url_hash=digest)
         Snapshot.objects.create(
             page=page,
             body=page_store().put(b"<p>the same on both</p>"),

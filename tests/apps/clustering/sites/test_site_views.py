@@ -269,10 +269,11 @@ class TestSettings:
             extra_hosts="Images.alpine.example\ncdn.example:8080",
             snapshots_kept="3",
             match_by="signature",
+            country="de",
         )
         shop.refresh_from_db()
         assert ("Alpine", 2.5, 3) == (shop.title, shop.crawl_delay, shop.snapshots_kept)
-        assert Site.MatchBy.SIGNATURE == shop.match_by
+        assert (Site.MatchBy.SIGNATURE, "DE") == (shop.match_by, shop.country)
         assert ["images.alpine.example", "cdn.example:8080"] == shop.extra_hosts
 
     def test_undo_puts_back_what_was(self, operator: Client, shop: Site) -> None:

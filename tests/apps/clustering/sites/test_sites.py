@@ -137,6 +137,7 @@ class TestChanging:
             ("snapshots_kept", 0),
             ("snapshots_kept", 10_001),
             ("match_by", "magic"),
+            ("country", "XX"),
             ("extra_hosts", ["a b"]),
             ("extra_hosts", ["http://a.example"]),
             ("extra_hosts", ["a.example/x"]),

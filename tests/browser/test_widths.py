@@ -1,0 +1,83 @@
+"""No page is wider than its window, and no word of ours is broken inside, at any usual width."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from rules.models import Record
+from tests.apps.rules.record_cast import record_of, rule_of
+from tests.browser.conftest import OpenPage
+from tests.browser.test_accessibility import too_wide
+from vertex.core.models import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WIDTHS = (390, 768, 1024, 1280, 1440)
+ATTRIBUTES = ("regularPrice", "availability", "reviewCount", "mainImage", "description")
+# Words, not addresses, paths and values, that stand on more than one line.
+BROKEN_WORDS = """() => {
+  const broken = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const holder = walker.currentNode.parentElement;
+    if (!holder.checkVisibility() || holder.closest("code, pre, script, style, .mono, .path, .url-cell")) continue;
+    for (const word of walker.currentNode.data.matchAll(/[A-Za-z]{3,}/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      const tops = new Set([...range.getClientRects()].filter((r) => r.width).map((r) => Math.round(r.top)));
+      if (tops.size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
+
+
+def record_with_long_names(site: Site) -> Record:
+    rule = rule_of(site)
+    rule.schema = [{"name": name, "type": "text"} for name in ATTRIBUTES]
+    rule.save()
+    page = site.pages.filter(latest_snapshot__isnull=False).order_by("pk").first()
+    assert page is not None
+    path = "/html/body/div[2]/main/section[3]/div/div[1]/span/text()"
+    return record_of(
+        rule,
+        page,
+        values=dict.fromkeys(ATTRIBUTES, "Edelrid Bergschrund rope, 60 m"),
+        raw=dict.fromkeys(ATTRIBUTES, " Edelrid Bergschrund rope, 60 m "),
+        nodes=dict.fromkeys(ATTRIBUTES, path),
+        confidence=dict.fromkeys(ATTRIBUTES, 1.0),
+    )
+
+
+def findings(page: Page, address: str) -> list[str]:
+    """Return at which widths the page is too wide, and which words it breaks."""
+    found = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(address)
+        if too_wide(page):
+            found.append(f"{address} is too wide at {width}: {too_wide(page)}")
+        found += [f"{address} breaks {word} at {width}" for word in page.evaluate(BROKEN_WORDS)]
+    return found
+
+
+def test_pages_fit_their_window_and_break_no_word(open_page: OpenPage, shop: Site) -> None:
+    record = record_with_long_names(shop)
+    home = f"/sites/{shop.name}"
+    page = open_page("/sites/")
+    addresses = [
+        "/sites/",
+        "/monitoring/",
+        "/annotate/",
+        "/operations/jobs/",
+        f"{home}/",
+        f"{home}/clusters/",
+        f"{home}/clusterings/",
+        f"{home}/records/",
+        f"{home}/records/{record.pk}/",
+        f"{home}/rules/{record.cluster.name}/",
+        f"{home}/monitoring/",
+    ]
+    assert [] == [finding for address in addresses for finding in findings(page, address)]

@@ -1,0 +1,16 @@
+"""The command `vertex` of an installed package: what `manage.py` is in a checkout."""
+
+from __future__ import annotations
+
+import sys
+
+from django.core.management import execute_from_command_line
+
+
+def main() -> None:
+    """Run a management command."""
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
