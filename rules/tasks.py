@@ -14,6 +14,7 @@ from vertex.core.tasks import register
 KINDS = (
     learning.LEARN_RULES,
     field_profiles.TRAIN_VERTICAL,
+    field_profiles.PROFILE_RULE,
     field_drafts.DRAFT_RULES,
     accepting_lists.ACCEPT_LIST,
     accepting_fields.ACCEPT_FIELDS,

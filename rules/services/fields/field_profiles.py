@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
@@ -18,10 +19,10 @@ from clustering.services.pages.stored_trees import read_tree
 from rules.models import FieldProfile, Rule
 from rules.services.learning.sample_pages import RuleStopped, extract_snapshot
 from rules.services.learning.schemas import runnable
-from vertex.core.models import Job, Site
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.jobs.requests import JobKind, JobRequest
+from vertex.core.services.jobs.jobs import JobExists, JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.services.people.people import keeps_sites_apart
 
 MAX_PROFILES: Final = 20  # of a vertical; more make drafts slower, not better
@@ -68,6 +69,41 @@ def train_vertical(run: JobRun) -> dict[str, Any]:
 TRAIN_VERTICAL = JobKind(
     "rules.train_vertical", Job.Queue.LEARN, train_vertical, "vertical.trained"
 )
+
+
+def start_profiling(*, rule: Rule, actor: User | None = None) -> None:
+    """Create the job that learns what a rule that was just published tells of its vertical's fields.
+
+    Where one of its cluster is already to do so, that one reads the rule that is published by then. Sites
+    that are kept apart learn nothing from each other.
+    """
+    if keeps_sites_apart():
+        return
+    request = JobRequest(
+        kind=PROFILE_RULE,
+        title=f"Learn the fields of {rule.vertical.name} from {rule.cluster.site.name}",
+        site=rule.cluster.site,
+        params={"cluster": rule.cluster_id},
+        key=f"profile_rule:{rule.cluster_id}",
+        is_audited=False,
+    )
+    with suppress(JobExists):
+        enqueue(request, actor=actor)
+
+
+def profile_published(run: JobRun) -> dict[str, Any]:
+    """Do the work of a job that learns from the published rule of one cluster."""
+    published = Rule.objects.published().filter(cluster=run.job.params["cluster"])
+    rule = published.select_related("cluster__site", "vertical").first()
+    if rule is None:  # retired meanwhile
+        return {"pages": 0}
+    with run.kept_alive():
+        profile_rule(rule)
+    profile = FieldProfile.objects.filter(rule=rule).first()
+    return {"pages": profile.n_pages if profile else 0}
+
+
+PROFILE_RULE = JobKind("rules.profile_rule", Job.Queue.LEARN, profile_published)
 
 
 def summary_of(vertical: Vertical, profiles: Sequence[FieldProfile]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""The pages on which a proposed rule is judged: drawn once, from those that it was not learnt from."""
+"""The pages on which a proposed rule is judged: drawn once, from those that nobody annotated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
+
+from django.db.models import Q, QuerySet
 
 from annotation.models import Annotation
 from clustering.models import PageMembership, Snapshot
@@ -42,26 +44,34 @@ def draw_pages(review: Review) -> None:
 
 
 def held_out(rule: Rule, n: int) -> list[Snapshot]:
-    """Return the latest snapshots of some pages of a rule's cluster that are neither samples nor annotated.
+    """Return the latest snapshots of some pages of a rule's cluster that nobody annotated.
 
-    The hash of their addresses decides, from a point that follows from the rule: always the same pages for
-    the same version, others for the next one.
+    Those that were no samples come first: a small cluster has no others than its samples. The hash of their
+    addresses decides, from a point that follows from the rule: always the same pages for the same version,
+    others for the next one.
     """
     samples = RuleSample.objects.filter(rule=rule).exclude(use=RuleSample.Use.HELD_OUT)
-    members = PageMembership.objects.of_cluster(rule.cluster_id).learnable()
-    members = members.exclude(page__in=samples.values("snapshot__page"))
-    members = members.exclude(page__in=Annotation.objects.live().values("page"))
-    by_hash = members.order_by("page__url_hash")
+    members = pages_to_judge(rule)
+    is_sample = Q(page__in=samples.values("snapshot__page"))
     start = sha256(f"{rule.cluster_id}:{rule.version}".encode()).digest()[:16]
     ids: list[int] = []
     for part in (
-        by_hash.filter(page__url_hash__gte=start),
-        by_hash.filter(page__url_hash__lt=start),
+        members.exclude(is_sample).filter(page__url_hash__gte=start),
+        members.exclude(is_sample).filter(page__url_hash__lt=start),
+        members.filter(is_sample),
     ):
-        ids += part.values_list("page__latest_snapshot_id", flat=True)[:n]
-    ids = ids[:n]
+        by_hash = part.order_by("page__url_hash")
+        ids += by_hash.values_list("page__latest_snapshot_id", flat=True)[: n - len(ids)]
     snapshot_by_pk = Snapshot.objects.select_related("page").in_bulk(ids)
     return [snapshot_by_pk[pk] for pk in ids]
+
+
+def pages_to_judge(rule: Rule) -> QuerySet[PageMembership]:
+    """Return the pages of a rule's cluster on which it can be judged: those that nobody annotated."""
+    members = PageMembership.objects.of_cluster(rule.cluster_id).learnable()
+    members = members.exclude(page__in=Annotation.objects.live().values("page"))
+    annotated = rule.samples.filter(use=RuleSample.Use.ANNOTATED)
+    return members.exclude(page__in=annotated.values("snapshot__page"))
 
 
 def lines_of_snapshot(rule: Rule, snapshot: Snapshot) -> list[Line] | None:

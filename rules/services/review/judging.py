@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from rules.algorithms.review.validity import Judgement, Score, Validity, validity_of
 from rules.models import JudgedPage, Review, Rule
-from rules.services.learning.held_out import records_of
+from rules.services.learning.held_out import pages_to_judge, records_of
 from vertex.core.models import User
 from vertex.core.services.people import audit
 
@@ -70,7 +70,11 @@ def validity_so_far(review: Review) -> Validity:
         )
         for page in judged
     ]
-    return validity_of(judgements, [attribute.name for attribute in review.rule.attributes])
+    return validity_of(
+        judgements,
+        [attribute.name for attribute in review.rule.attributes],
+        n_others=max(0, pages_to_judge(review.rule).count() - len(judgements)),
+    )
 
 
 def store_figures(review: Review) -> None:
@@ -94,5 +98,7 @@ def _score_json(score: Score) -> dict[str, Any]:
         "missed": score.missed,
         "precision": score.precision,
         "recall": score.recall,
+        "least_recall": score.least_recall,
         "is_valid": score.is_valid,
+        "standing": score.standing,
     }

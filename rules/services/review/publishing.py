@@ -1,7 +1,8 @@
 """Publish a rule: from then on it extracts its cluster's records.
 
 Publishing chooses the bellwethers and stores the golden records in the same transaction: what the rule
-extracts from the samples is known to be right, because somebody has just looked at it.
+extracts from the samples is known to be right, because somebody has just looked at it. What it tells of the
+fields of its vertical is learnt by a job.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from clustering.models import Cluster, Page, Snapshot
 from clustering.services.looks.assets import start_fetching_assets
 from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
+from rules.services.fields.field_profiles import start_profiling
 from rules.services.learning.sample_pages import extract_snapshot
 from rules.services.learning.schemas import runnable
 from rules.services.review.impacts import changed_constant_fields
@@ -67,6 +69,7 @@ def publish_rule(
         _store_golden(rule, golden)
         _choose_bellwethers(rule, [page.page for page in golden])
         start_fetching_assets(snapshots=[page.snapshot for page in golden], actor=actor)
+        start_profiling(rule=rule, actor=actor)
         audit.record(
             actor=actor,
             action="rule.published",

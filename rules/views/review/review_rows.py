@@ -45,7 +45,7 @@ class JudgedAttribute(NamedTuple):
     missed: int
     precision: float | None
     recall: float | None
-    is_valid: bool
+    standing: str
 
 
 class FieldImpact(NamedTuple):
@@ -119,7 +119,7 @@ def figures_of(validity: Validity) -> dict[str, Any]:
                 judgement.missed,
                 judgement.precision,
                 judgement.recall,
-                judgement.is_valid,
+                judgement.standing,
             )
             for name, judgement in validity.attributes.items()
         ],

@@ -17,7 +17,12 @@ from annotation.services.verticals.verticals import assign_vertical
 from clustering.models import Annotating, Cluster, Page
 from rules.models import FieldProfile, Record, Rule
 from rules.services.fields.field_drafts import draft_rules, drafting_request
-from rules.services.fields.field_profiles import train_vertical, training_request
+from rules.services.fields.field_profiles import (
+    PROFILE_RULE,
+    profile_published,
+    train_vertical,
+    training_request,
+)
 from rules.services.learning.learning import learn_rule
 from rules.services.learning.prefilling import prefill
 from rules.services.review.publishing import publish_rule
@@ -29,6 +34,7 @@ from tests.apps.rules.shop_cast import annotate_product, extract, learnt_shop, p
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
+from vertex.core.services.people import people
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -111,6 +117,27 @@ class TestTraining:
             "price",
             "weight",
         ]
+
+    def test_a_published_rule_is_learnt_from_by_itself(self) -> None:
+        site, _ = learnt_shop()
+        job = Job.objects.get(task=PROFILE_RULE.task)
+        again = learn_rule(cluster=products_of(site))
+        publish_rule(rule=again)  # the job that waits serves it, too
+        run_job(job.pk, profile_published)
+
+        assert [again.pk] == list(FieldProfile.objects.values_list("rule", flat=True))
+        job.refresh_from_db()
+        assert ({"pages": 12}, 1) == (
+            job.result,
+            Job.objects.filter(task=PROFILE_RULE.task).count(),
+        )
+
+    def test_sites_that_are_kept_apart_are_not_learnt_from(self) -> None:
+        guest_site = site_of("elsewhere")
+        people.create_user(username="guest", role=Role.VIEWER, site=guest_site, actor=None)
+        learnt_shop()
+
+        assert not Job.objects.filter(task=PROFILE_RULE.task).exists()
 
     def test_without_a_published_rule_there_is_nothing_to_learn_from(self) -> None:
         _, rule = learnt_shop()
@@ -289,7 +316,9 @@ class TestDrafting:
         assert learnt.origin == Rule.Origin.LEARNT
 
     def test_workers_take_the_jobs(self) -> None:
-        assert {"rules.draft_rules", "rules.train_vertical"} <= {kind.task for kind in KINDS}
+        assert {"rules.draft_rules", "rules.train_vertical", PROFILE_RULE.task} <= {
+            kind.task for kind in KINDS
+        }
 
 
 class TestPages:

@@ -1,4 +1,4 @@
-"""A rule is proposed, judged on pages that it was not learnt from, published by a second person or sent back."""
+"""A rule is proposed, judged on pages that nobody annotated, published by a second person or sent back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.services.verticals.policies import change_policy
 from rules.models import JudgedPage, Review, Rule, RuleSample
+from rules.services.learning.learning import learn_rule
 from rules.services.learning.schemas import runnable
 from rules.services.review.judging import judge, validity_so_far
 from rules.services.review.publishing import publish_rule
@@ -21,6 +22,7 @@ from tests.apps.rules.review_cast import (
     proposed,
     shop_with_draft,
 )
+from tests.apps.rules.shop_cast import annotate_product, products_of, shop
 from vertex.core.models import AuditEntry, Role
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -246,3 +248,19 @@ class TestJudging:
 
         assert 3 == proposed(rule).pages.count()
         assert STYLESHEET == rule.stylesheet
+
+    def test_all_pages_of_a_small_cluster_can_be_judged(self) -> None:
+        site, rob = shop(8), person("rob")
+        for number in (1, 3):
+            annotate_product(site, number)
+        rule = learn_rule(cluster=products_of(site))
+        review = proposed(rule)
+        pages = list(review.pages.all())
+        standings = []
+        for page in pages:
+            judge(page=page, verdict="right", actor=rob)
+            standings.append(validity_so_far(review).whole.standing)
+
+        samples = rule.samples.filter(use="unannotated").values_list("snapshot", flat=True)
+        assert set(samples) == {page.snapshot_id for page in pages}
+        assert ["undecided"] * 3 + ["valid"] * 3 == standings
