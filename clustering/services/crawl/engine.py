@@ -288,9 +288,11 @@ class Engine:
     def beat(self) -> None:
         """Find the crawls that may not go on, tell what each is doing, and renew leases in time."""
         now = monotonic()
-        if now - self._beaten_at < BEAT_SECONDS or not self.crawlers:
+        if now - self._beaten_at < BEAT_SECONDS:
             return
         self._beaten_at = now
+        if not self.crawlers:
+            return
         is_time_for_leases = now - self._leases_kept_at >= LEASE_BEAT_SECONDS
         with transaction.atomic():
             not_held = held_jobs.why_not_held(each.run for each in self.crawlers.values())

@@ -203,6 +203,14 @@ def test_two_sites_on_one_host_take_turns_and_keep_its_pause(service: FetchServi
     assert min(after - before for before, after in itertools.pairwise(times)) >= 0.19
 
 
+def test_a_process_without_crawls_waits(service: FetchService) -> None:
+    """Each step sleeps until it is time to look for jobs again; it does not spin."""
+    for _ in range(2):
+        begun = time.monotonic()
+        service.go_on()
+        assert time.monotonic() - begun >= engine.MAX_SLEEP / 2
+
+
 def test_what_follows_a_crawl_is_started(service: FetchService) -> None:
     followed: list[JobRun] = []
     service.after_crawl = followed.append
