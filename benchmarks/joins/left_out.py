@@ -63,7 +63,7 @@ def observe_sites(sites: Iterable[SiteToJoin]) -> list[ObservedSite]:
             [page.page.url for page in site_pages],
             [page.type for page in site_pages],
             [page.wider for page in site_pages],
-            [observe(page.page) for page in site_pages],
+            [observe(replace(page.page)) for page in site_pages],  # copies, so that no tree is kept
         )
         observed.append(ObservedSite(replace(site, pages=site_pages), pages))
     return observed

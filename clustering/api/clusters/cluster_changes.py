@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from clustering.models import Cluster, ClusterChange, ClusterReview, PageMembership
 from clustering.models.clusterings import CLUSTER_NAME
-from clustering.services.clusters import cluster_changes, cluster_reviews
+from clustering.services.clusters import cluster_changes, cluster_reviews, layouts
 from clustering.services.clusters.splitting import split_request
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.formats import FastJSONRenderer, LinesRenderer
@@ -26,11 +26,13 @@ from vertex.core.models import Role, Scope, Site, User
 from vertex.core.services.jobs.requests import enqueue
 
 MAX_ID = 2**63 - 1
+MAX_LAYOUT_CHARS = 100
 READ, WRITE = Scope.PAGES_READ, Scope.PAGES_WRITE
 KINDS = [
     ("move", "Pages into the cluster `to`, or into a new one with `title`."),
     ("merge", "All pages of `cluster` into the cluster `into`."),
     ("split", "A job groups the pages of `cluster` again, more strictly."),
+    ("split_off", "The pages of a `layout` of `cluster` into a cluster of their own."),
     ("rename", "Give `cluster` the title `title`."),
 ]
 # The fields of each kind: those it needs, and those of which it needs exactly one.
@@ -38,6 +40,7 @@ FIELDS = {
     "move": ({"pages"}, {"to", "title"}),
     "merge": ({"cluster", "into"}, set()),
     "split": ({"cluster"}, set()),
+    "split_off": ({"cluster", "layout"}, set()),
     "rename": ({"cluster", "title"}, set()),
 }
 
@@ -92,6 +95,9 @@ class NewChange(Body):
     to = _name(required=False, help_text="The cluster that pages are moved to.")
     cluster = _name(required=False, help_text="The cluster to be merged, split or renamed.")
     into = _name(required=False, help_text="The cluster that another is merged into.")
+    layout = serializers.CharField(
+        max_length=MAX_LAYOUT_CHARS, required=False, help_text="The name of a layout of `cluster`."
+    )
     title = serializers.CharField(max_length=200, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -179,7 +185,7 @@ class ClusterChanges(AtSite):
     def post(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Move pages, or merge, split or rename a cluster."""
+        """Move pages, merge, split or rename a cluster, or split one of its layouts off."""
         named: dict[str, Cluster] = {
             name: _cluster_of(subject, name, body)
             for name in ("to", "cluster", "into")
@@ -337,6 +343,9 @@ def _change(
             change = cluster_changes.merge_clusters(
                 cluster=named["cluster"], into=named["into"], actor=actor
             )
+        case "split_off":
+            layout = layouts.layout_named(named["cluster"], body["layout"])
+            change = layouts.split_off_layout(cluster=named["cluster"], layout=layout, actor=actor)
         case "rename":
             cluster_changes.rename_cluster(
                 cluster=named["cluster"], title=body["title"], actor=actor

@@ -46,6 +46,17 @@ def layouts_by_cluster(
     return {cluster: its for cluster, its in shown.items() if len(its) > 1}
 
 
+def layout_named(cluster: Cluster, name: str) -> int:
+    """Return the key of a layout that a cluster has now. Raises ValidationError where it has none of the name."""
+    clustering = Clustering.objects.current().filter(site=cluster.site).without_model().first()
+    shown = layouts_by_cluster(clustering, [cluster]).get(cluster.pk, []) if clustering else []
+    for its in shown:
+        if its.layout.name == name:
+            return its.layout.pk
+    names = ", ".join(its.layout.name for its in shown) or "none, since its pages look alike"
+    raise ValidationError(f"{cluster} has no layout {name!r}; it has: {names}")
+
+
 def split_off_layout(*, cluster: Cluster, layout: int, actor: User | None) -> ClusterChange:
     """Split the pages of a layout off into a cluster of their own, in all later clusterings, too.
 

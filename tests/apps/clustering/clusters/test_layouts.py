@@ -10,6 +10,7 @@ from clustering.services.clusters.arrivals import assign_arrivals
 from clustering.services.clusters.cluster_changes import redo_change, undo_change
 from clustering.services.clusters.clustering_store import delete_clusterings
 from clustering.services.clusters.layouts import ShownLayout, layouts_by_cluster, split_off_layout
+from tests.apps.clustering.api_cast import caller
 from tests.apps.clustering.layouting import (
     PHOTO,
     PLAIN,
@@ -20,7 +21,8 @@ from tests.apps.clustering.layouting import (
     store_ropes,
     words_in,
 )
-from vertex.core.models import Site
+from tests.apps.core.test_commands import call, fail
+from vertex.core.models import Role, Site
 
 pytestmark = [
     pytest.mark.django_db,
@@ -128,3 +130,43 @@ class TestSplitOff:
         with pytest.raises(ValidationError, match="no such layout"):
             split_off_layout(cluster=news, layout=photo.pk, actor=None)
         assert not ClusterChange.objects.exists()
+
+
+class TestSplitLayoutCommand:
+    def test_the_pages_that_moved_are_written_and_undo_moves_them_back(self, site: Site) -> None:
+        name = rope_cluster(site).name
+        lines, notices = call("split_layout", "shop", name, PHOTO)
+        part = Cluster.objects.get(is_hand_made=True)
+
+        assert {(f"{site.root_url}p/{n}", part.name) for n in (5, 6, 7)} == {
+            (line["url"], line["cluster"]) for line in lines
+        }
+        assert "3 pages moved" in notices
+
+        lines, _ = call("split_layout", "shop", name, "--undo")
+        assert {name} == {line["cluster"] for line in lines}
+        assert len(words_in(rope_cluster(site))) == 8
+        assert "nothing can be taken back" in fail("split_layout", "shop", name, "--undo")
+
+    def test_what_is_not_there_is_told_with_what_is(self, site: Site) -> None:
+        name = rope_cluster(site).name
+
+        assert f"it has: {PLAIN}, {PHOTO}" in fail("split_layout", "shop", name, "with map")
+        assert "no cluster 'nowhere'" in fail("split_layout", "shop", "nowhere", PHOTO)
+        assert not ClusterChange.objects.exists()
+
+
+def test_the_api_splits_a_layout_off_and_undoes_it(site: Site) -> None:
+    edda = caller("edda", Role.EDITOR, site=site)
+    name = rope_cluster(site).name
+    changes = "sites/shop/cluster-changes/"
+    split = edda.post(changes, {"kind": "split_off", "cluster": name, "layout": PHOTO})
+
+    assert (201, "split") == (split.status_code, split.json()["change"]["kind"])
+    assert words_in(rope_cluster(site)) == {"0", "1", "2", "3", "4"}
+    assert 400 == edda.post(changes, {"kind": "split_off", "cluster": name}).status_code
+    again = edda.post(changes, {"kind": "split_off", "cluster": name, "layout": PHOTO})
+    assert (400, True) == (again.status_code, "has no layout" in again.json()["error"]["message"])
+
+    edda.post(f"{changes}{split.json()['change']['id']}/undo/")
+    assert len(words_in(rope_cluster(site))) == 8
