@@ -25,6 +25,7 @@ class ShownLayout(NamedTuple):
 
     layout: ClusterLayout
     n_pages: int
+    lacks: Sequence[str] = ()  # what other layouts of the cluster have, in words
 
 
 def layouts_by_cluster(
@@ -43,11 +44,23 @@ def layouts_by_cluster(
     shown: dict[int, list[ShownLayout]] = {}
     for cluster, layout, n_pages in sorted(counts, key=lambda row: (-row[2], row[1])):
         shown.setdefault(cluster, []).append(ShownLayout(layouts[layout], n_pages))
-    return {cluster: its for cluster, its in shown.items() if len(its) > 1}
+    return {cluster: _with_lacks(its) for cluster, its in shown.items() if len(its) > 1}
+
+
+def _with_lacks(layouts: Sequence[ShownLayout]) -> list[ShownLayout]:
+    """Return layouts with what each lacks: what one has, all others of the cluster lack."""
+    return [
+        ShownLayout(
+            each.layout,
+            each.n_pages,
+            [text for other in layouts if other is not each for text in other.layout.has],
+        )
+        for each in layouts
+    ]
 
 
 def layout_named(cluster: Cluster, name: str) -> int:
-    """Return the key of a layout that a cluster has now. Raises ValidationError where it has none of the name."""
+    """Return the key of a layout that a cluster has now. Raises ValidationError where none has the name."""
     clustering = Clustering.objects.current().filter(site=cluster.site).without_model().first()
     shown = layouts_by_cluster(clustering, [cluster]).get(cluster.pk, []) if clustering else []
     for its in shown:
