@@ -94,7 +94,7 @@ def test_many_crawls_survive_the_kill_of_their_process(tmp_path: Path) -> None:
             assert n_kills >= min(2, N_KILLS)
             for query, rows in expected.items():
                 assert killed.query(query) == rows
-            assert killed.query(LEFT)[0][0] == 0
+            wait_until(lambda: killed.query(LEFT)[0][0] == 0, "the release of all hosts")
 
     assert len(expected[SNAPSHOTS]) == N_SITES * (N_PAGES + 1)
 

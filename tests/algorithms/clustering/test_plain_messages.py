@@ -42,10 +42,21 @@ def test_what_each_algorithm_observes_comes_back(algorithm: str) -> None:
     pages = [RawPage("https://shop.example/p/1", PAGE), RawPage("https://shop.example/", b"")]
 
     observed = observe_pages(algorithm, pages)
-    received = read_plain(write_plain(observed))
+    message = write_plain(observed)
+    received = read_plain(message)
 
-    assert repr(observed) == repr(received)
-    assert write_plain(observed) == write_plain(received)
+    assert type(observed) is type(received)
+    assert in_order(orjson.loads(message)) == in_order(orjson.loads(write_plain(received)))
+
+
+def in_order(part: Any) -> Any:
+    """Return part of a message with the members of sets, which have no order, in that of their spelling."""
+    if not isinstance(part, list):
+        return part
+    parts = [in_order(each) for each in part]
+    if parts and parts[0] in ("set", "frozenset"):
+        return [parts[0], *sorted(parts[1:], key=repr)]
+    return parts
 
 
 def test_half_of_a_pair_comes_back() -> None:
