@@ -74,7 +74,8 @@ class Score:
     @property
     def standing(self) -> Standing:
         """Return whether nothing is wrong and little is missing, once enough pages were judged to say so."""
-        if self.wrong or (self.recall or 1.0) <= MIN_RECALL:
+        recall = self.recall
+        if self.wrong or (recall is not None and recall <= MIN_RECALL):
             return "not_valid"
         return "valid" if self.least_recall > MIN_RECALL else "undecided"
 

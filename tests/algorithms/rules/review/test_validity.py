@@ -34,6 +34,11 @@ class TestPaper:
         assert (0.85, "not_valid") == (at_the_limit.recall, at_the_limit.standing)
         assert above.is_valid
 
+    def test_a_rule_that_finds_nothing_is_not_valid(self) -> None:
+        score = validity_of([marked(NO_PRICE, "price")], ["price"]).whole
+
+        assert (0.0, "not_valid") == (score.recall, score.standing)
+
     def test_nothing_judged_is_not_valid(self) -> None:
         none = validity_of([], NAMES).whole
 
