@@ -26,7 +26,6 @@ DOUBT = f"{SITE}/doubts/<slug:doubt>"
 ANSWER = f"{SITE}/doubt-answers/<id:pk>"
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("sites/", sites.sites, name="sites"),
     path(f"{SITE}/delete/", sites.delete_site, name="delete_site"),
     path(f"{SITE}/export/", sites.export_site, name="export_site"),
     path(f"{SITE}/crawl/", pages.crawl_site, name="crawl_site"),

@@ -159,6 +159,13 @@ class ClusterFiguresQuerySet(models.QuerySet["ClusterFigures"]):
         """Leave out the clusters that have no pages."""
         return self.filter(n_pages__gt=0)
 
+    def worth_annotating(self) -> ClusterFiguresQuerySet:
+        """Return those to be annotated, as a person said or else as their kind has it."""
+        wanted = Q(cluster__annotating=Annotating.WANTED)
+        detail = Q(cluster__own_kind=ClusterKind.DETAIL)
+        unknown_or_detail = Q(cluster__own_kind="", kind__in=["", ClusterKind.DETAIL])
+        return self.filter(wanted | Q(cluster__annotating="") & (detail | unknown_or_detail))
+
 
 class ClusterFigures(models.Model):
     """What one clustering knows of a cluster."""

@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clustering.views.sites.sites import ORDERS
 from vertex.core.models import Job, Site
 from vertex.core.views.lists import BadCursor, ListPage, both_ways, list_page
+from vertex.views.site_list import ORDERS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 DAY = datetime(2025, 3, 1, tzinfo=UTC)

@@ -1,16 +1,13 @@
-"""Pages that reach over all apps: a site's way through the pipeline, and what is shown when all fails."""
+"""The list of sites, one site's way through the pipeline, adding one, its settings."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-import structlog
-from django.core.exceptions import BadRequest, ValidationError
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -20,20 +17,21 @@ from annotation.services.verticals.verticals import assign_vertical
 from clustering.forms.sites import propose_name
 from clustering.models import SearchClick
 from clustering.services.crawl import crawling
-from clustering.services.sites import sites
+from clustering.services.sites import sites as sites_service
 from clustering.views.clusters.cluster_rows import site_clusters
 from clustering.views.clusters.doubt_rows import doubt_card
 from monitoring.views.checks.site_rows import site_checks
 from rules.views.records.records import site_records
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs.requests import enqueue
-from vertex.core.storage import StoreAway
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.lists import choice_of, list_part, words
 from vertex.core.views.toasts import tell
 from vertex.forms import AddSiteForm, SettingsForm
+from vertex.views import site_list
+from vertex.views.next_steps import facts_of, next_step
 
 JOBS_SHOWN = REFUSALS_SHOWN = 6
-RETRY_AFTER = 30  # seconds, of what comes back by itself
 NOT_POSTED = (None, False, "")  # what a form leaves out
 
 
@@ -51,6 +49,32 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @needs_role(Role.VIEWER)
 @require_GET
+def sites(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    visible = Site.objects.visible_to(user)
+    query = words(request)
+    shown = choice_of(request, "show", site_list.FILTERS)
+    sort = choice_of(request, "sort", site_list.ORDERS, "name")
+    listed = site_list.narrowed(visible.matching(query), shown)
+    part = list_part(request, listed, order=site_list.ORDERS[sort])
+    rows = site_list.site_rows(part.rows, user)
+    context = {
+        "page": part,
+        "rows": rows,
+        "query": query,
+        "shown": shown,
+        "filters": site_list.FILTERS,
+        "sort": sort,
+        "whole": site_list.total_figures(visible),
+        "is_live": any(row.at_work for row in rows),
+        "can_add": user.has_role(Role.OPERATOR),
+        "can_paste": user.has_role_anywhere(Role.OPERATOR),
+    }
+    return render(request, "vertex/sites.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
 def site(request: HttpRequest, name: str) -> HttpResponse:
     shown = get_object_or_404(Site, name=name)
     user = user_of(request)
@@ -58,6 +82,7 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
     at_work = next((job for job in latest_jobs if job.state == Job.State.RUNNING), None)
     last = next((job for job in latest_jobs if job.is_finished), None)
     clusters = site_clusters(shown)
+    facts = facts_of([shown], user)[shown.pk]
     context = {
         "site": shown,
         "assignment": Assignment.objects.defaults()
@@ -69,6 +94,8 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         "jobs": latest_jobs,
         "refusals": shown.refusals.order_by("-pk")[:REFUSALS_SHOWN],
         "has_search_log": SearchClick.objects.filter(site=shown).exists(),
+        "facts": facts,
+        "next": next_step(facts),
         "is_live": any(not job.is_finished for job in latest_jobs),
         "can_operate": user.has_role(Role.OPERATOR, shown),
         "can_delete": user.has_role(Role.ADMINISTRATOR, shown),
@@ -87,7 +114,7 @@ def add_site(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             added, job = _add(form, user_of(request))
-        except sites.SiteExists as error:
+        except sites_service.SiteExists as error:
             form.add_error("name", str(error))
         except ValidationError as error:
             form.add_error(None, error)
@@ -101,7 +128,7 @@ def add_site(request: HttpRequest) -> HttpResponse:
 def _add(form: AddSiteForm, actor: User) -> tuple[Site, Job | None]:
     """Add the site, say what it speaks of and, if wished, let it be crawled."""
     entered = form.cleaned_data
-    added = sites.add_site(name=entered["name"], root_url=entered["root_url"], actor=actor)
+    added = sites_service.add_site(name=entered["name"], root_url=entered["root_url"], actor=actor)
     if entered.get("vertical"):
         assign_vertical(site=added, vertical=entered["vertical"], actor=actor)
     if not entered["crawls_at_once"]:
@@ -155,12 +182,12 @@ def _change(changed: Site, form: SettingsForm, actor: User) -> None:
     settings["render"] = settings.pop("renders")
     if "vertical" in settings:
         assign_vertical(site=changed, vertical=settings.pop("vertical"), actor=actor)
-    sites.change_site(site=changed, actor=actor, **settings)
+    sites_service.change_site(site=changed, actor=actor, **settings)
 
 
 def _settings_of(shown: Site) -> dict[str, Any]:
     assignment = Assignment.objects.defaults().filter(site=shown).select_related("vertical").first()
-    settings = {field: getattr(shown, field) for field in sites.SETTINGS}
+    settings = {field: getattr(shown, field) for field in sites_service.SETTINGS}
     vertical = assignment.vertical.name if assignment else ""
     return settings | {"renders": shown.render, "vertical": vertical}
 
@@ -173,35 +200,3 @@ def _as_posted(settings: dict[str, Any]) -> list[tuple[str, str]]:
         for name, value in fields
         if value not in NOT_POSTED
     ]
-
-
-# What is shown when all else fails
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    reason = str(exception) if isinstance(exception, BadRequest) else ""
-    return render(request, "400.html", {"reason": reason}, status=400)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer without database and session: they may be what failed.
-
-    Where the page store or the database cannot be reached, that is told with status 503: it comes back.
-    """
-    context = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
-    away = _what_is_away(sys.exc_info()[1])
-    if not away:
-        return HttpResponse(render_to_string("500.html", context), status=500)
-    response = HttpResponse(render_to_string("503.html", context | {"away": away}), status=503)
-    response["Retry-After"] = str(RETRY_AFTER)
-    return response
-
-
-def _what_is_away(error: BaseException | None) -> str:
-    """Return what cannot be reached, blank where the error is another one."""
-    if isinstance(error, StoreAway):
-        return "page store"
-    is_lost = isinstance(error, OperationalError | InterfaceError)
-    if is_lost and (connection.connection is None or not connection.is_usable()):
-        return "database"
-    return ""
