@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from clustering.models import Cluster
 from monitoring.models.checks import Check
+from monitoring.models.proposals import Proposal
 from vertex.core.models import Site, User
 
 
@@ -20,6 +21,12 @@ class SiteChangeQuerySet(models.QuerySet["SiteChange"]):
 
     def ended(self) -> Self:
         return self.exclude(ended_at=None)
+
+    def with_waiting_repairs(self) -> Self:
+        """Return the changes, ended ones too, of which a proposed repair waits for a decision."""
+        waiting = Proposal.objects.waiting().filter(decision=Proposal.Decision.PROPOSED)
+        mine = waiting.filter(from_cluster=OuterRef("cluster"), made_at__gte=OuterRef("found_at"))
+        return self.filter(Exists(mine))
 
     def visible_to(self, user: User) -> Self:
         """Return those of the sites at which the user has any role."""

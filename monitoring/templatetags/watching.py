@@ -20,6 +20,7 @@ from monitoring.services.checks.check_calendar import (
     DayKind,
     describe_days,
 )
+from monitoring.services.checks.reports import span_in_words
 from monitoring.services.checks.site_states import STALE, SiteFigures
 from vertex.core.templatetags.interface import NOTHING, badge, icon
 
@@ -167,6 +168,12 @@ def test_mark(passed: bool | None) -> SafeString | str:  # noqa: FBT001 - a colu
             icon("check"),
         )
     return format_html('<span class="text-bad">{} fails</span>', icon("close"))
+
+
+@register.filter
+def span_of_hours(hours: float | None) -> str:
+    """Write a span that is stored in hours in the unit that suits it."""
+    return NOTHING if hours is None else span_in_words(hours)
 
 
 @register.filter

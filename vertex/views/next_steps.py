@@ -137,11 +137,11 @@ def _broken(facts: SiteFacts) -> NextStep | None:
         href = reverse("site_change", args=[name, facts.change.pk])
         if facts.proposal is None:
             return NextStep("Look at the change", f"The pages of {title} changed.", href, "bad")
-        text = f"The pages of {title} changed, and a repair waits for a person’s word."
+        text = f"The pages of {title} changed, and a repair waits for a decision."
         return NextStep("Decide the repair", text, href, "bad")
     if facts.proposal is not None:
         href = f"{reverse('site_monitoring', args=[name])}#repairs"
-        text = f"A repair of {facts.proposal.name} waits for a person’s word."
+        text = f"A repair of {facts.proposal.name} waits for a decision."
         return NextStep("Decide the repair", text, href, "warning")
     if facts.n_stale:
         n = facts.n_stale

@@ -1,4 +1,4 @@
-"""What the list of sites shows: how each one is, how many records, how fresh they are, what is to be done next."""
+"""What the list of sites shows: how each one is, its records and their age, what is to be done next."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from clustering.models import Cluster, Snapshot
 from monitoring.algorithms.site_change import UNREACHABLE, Thresholds
-from monitoring.models import Alert, Check, CheckedPage, FetchedPage, SiteChange, Slot
+from monitoring.models import Alert, Check, CheckedPage, FetchedPage, Proposal, SiteChange, Slot
 from monitoring.services.checks.reports import report_of
 from monitoring.services.checks.testing import TestedCluster
 from monitoring.services.notices.alerts import settle_alert
@@ -78,8 +78,20 @@ def end_change(*, cluster: Cluster, end: SiteChange.End, actor: User | None = No
         change.save(update_fields=["ended_at", "end", "ended_by", "report"])
         if end != SiteChange.End.REPAIRED:
             mark_fresh(cluster=cluster)
+            _reject_repairs(change)
         if not SiteChange.objects.open().filter(site=change.site).exists():
             settle_alert(site=change.site, kind=Alert.Kind.SITE_CHANGED, text="")
+
+
+def _reject_repairs(change: SiteChange) -> None:
+    """Reject what waits to repair a change that was none, so that nobody is asked to decide on it."""
+    waiting = Proposal.objects.waiting().filter(from_cluster=change.cluster_id)
+    waiting.update(
+        state=Proposal.State.REJECTED,
+        rejected_at=change.ended_at,
+        rejected_by=change.ended_by,
+        comment="The site change is over without a repair.",
+    )
 
 
 def dismiss_change(*, change: SiteChange, actor: User | None = None) -> None:

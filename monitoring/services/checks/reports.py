@@ -15,6 +15,9 @@ from vertex.core.models import AuditEntry, Job
 # The first word of the audited actions that repair a site.
 REPAIR_ACTIONS = ("annotation", "annotations", "rule", "proposal", "sample", "healing")
 
+MINUTES_OF_HOUR, HOURS_OF_DAY = 60, 24
+LONGEST_IN_HOURS = 48
+
 REPAIR_TASKS = ("monitoring.heal_site", "monitoring.accept_proposal")
 
 
@@ -87,8 +90,9 @@ def _text(report: Mapping[str, Any]) -> str:
     lost = ", ".join(report["attributes"]) or "the structure"
     sentences = [f"{report['cluster']}: {lost} broke on {report['n_pages']:,} pages."]
     if report["hours_unseen_at_most"] is not None:
-        sentences.append(f"It went unseen for at most {report['hours_unseen_at_most']:g} hours.")
-    sentences.append(f"It was open for {report['hours_open']:g} hours.")
+        span = span_in_words(report["hours_unseen_at_most"])
+        sentences.append(f"It went unseen for at most {span}.")
+    sentences.append(f"It was open for {span_in_words(report['hours_open'])}.")
     if report["n_held"]:
         sentences.append(f"The new values of {report['n_held']:,} pages were held back meanwhile.")
     sentences.append(
@@ -100,6 +104,22 @@ def _text(report: Mapping[str, Any]) -> str:
             "that nobody had to annotate."
         )
     return " ".join(sentences)
+
+
+def span_in_words(hours: float) -> str:
+    """Write a span of time in the unit that suits it.
+
+    >>> [span_in_words(hours) for hours in (0.004, 0.03, 1.2, 30, 72)]
+    ['less than a minute', '2 minutes', '1.2 hours', '30 hours', '3 days']
+    """
+    minutes = round(hours * MINUTES_OF_HOUR)
+    if minutes < 1:
+        return "less than a minute"
+    if hours < 1:
+        return f"{minutes} minute{'s' if minutes > 1 else ''}"
+    if hours < LONGEST_IN_HOURS:
+        return f"{hours:.2g} hours" if hours != 1 else "1 hour"
+    return f"{hours / HOURS_OF_DAY:.3g} days"
 
 
 def _hours(start: datetime | None, end: datetime) -> float | None:

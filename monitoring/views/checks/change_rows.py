@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from clustering.models import Snapshot
-from monitoring.models import CheckedPage, FetchedPage, Proposal, SiteChange
+from monitoring.models import CheckedPage, FetchedPage, Proposal, ProposalQuerySet, SiteChange
 from monitoring.services.repair.proposals import DECISION_LABELS
 from rules.algorithms.running.record_lines import Line
 from rules.models import GoldenRecord, Rule
 from rules.views.review.review_rows import marks_at
 
 MAX_PAGES = 40
+MAX_DIGITS = 18  # of a number in an address
 DECIDABLE = (Proposal.Decision.PROPOSED, Proposal.Decision.REUSED)
 
 
@@ -46,31 +47,48 @@ class ChangedPage(NamedTuple):
     marks: str
 
 
-def example_of(change: SiteChange, wanted: str) -> dict[str, Any]:
+def example_of(change: SiteChange, *, page: str, proposal_pk: str) -> dict[str, Any]:
     """Return the page that is compared and the others; the first is one that a repair learnt from."""
-    proposal = proposal_of(change)
+    proposal = proposal_of(change, proposal_pk)
+    others = _proposals_of(change).waiting().filter(decision=Proposal.Decision.PROPOSED)
     pages = _pages(change, proposal)
     checked = pages[0] if pages else None
-    for page in pages:
-        if str(page.page_id) == wanted:
-            checked = page
+    for known in pages:
+        if str(known.page_id) == page:
+            checked = known
     return {
         "proposal": proposal,
+        "other_proposals": others.exclude(pk=proposal.pk) if proposal else [],
         "pages": pages,
         "example": _example(change, checked, proposal) if checked else None,
     }
 
 
-def proposal_of(change: SiteChange) -> Proposal | None:
-    """Return the repair of a change: the best one that waits, else the latest since it was found.
+def proposal_of(change: SiteChange, wanted: str = "") -> Proposal | None:
+    """Return the repair of a change that is asked for by its number, else the one that says most of it.
 
-    Some of a cluster's pages may have come into another cluster; a repair for the cluster itself
-    comes first, then one that passes the field test, then the one that serves most pages.
+    Of a change that is over, that is the one that was accepted. Of an open one it is the best that waits,
+    else the latest: some of a cluster's pages may have come into another cluster; a repair for the cluster
+    itself comes first, then one that passes the field test, then the one that serves most pages.
     """
-    mine = Proposal.objects.filter(from_cluster=change.cluster_id, made_at__gte=change.found_at)
-    mine = mine.select_related("site", "job", "rule", "accepted_by", "rejected_by").order_by("-id")
+    mine = _proposals_of(change)
+    if wanted.isdecimal() and len(wanted) <= MAX_DIGITS:
+        asked_for = mine.filter(pk=int(wanted)).first()
+        if asked_for is not None:
+            return asked_for
+    if change.ended_at is not None:
+        accepted = mine.filter(state=Proposal.State.ACCEPTED)
+        own = accepted.filter(cluster=change.cluster_id).first()
+        if own or accepted.exists():
+            return own or accepted.first()
     best = min(mine.waiting(), key=partial(_order, change), default=None)
     return best or mine.exclude(state=Proposal.State.REPLACED).first()
+
+
+def _proposals_of(change: SiteChange) -> ProposalQuerySet:
+    """Return the repairs of a change, the latest first."""
+    mine = Proposal.objects.filter(from_cluster=change.cluster_id, made_at__gte=change.found_at)
+    return mine.select_related("site", "job", "rule", "accepted_by", "rejected_by").order_by("-id")
 
 
 def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int]:

@@ -19,9 +19,11 @@ from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of, list_part, words
 
+REPAIRS = "repairs"
 FILTERS = {
     "": "All",
     "open": "Open",
+    REPAIRS: "Repairs to decide",
     "repaired": "Repaired",
     "recovered": "As it was again",
     "dismissed": "Dismissed",
@@ -37,7 +39,9 @@ def site_changes(request: HttpRequest) -> HttpResponse:
     shown = choice_of(request, "show", FILTERS)
     query = words(request)
     day = _parse_day(request.GET.get("day", ""))
-    if shown:
+    if shown == REPAIRS:
+        changes = changes.with_waiting_repairs()
+    elif shown:
         changes = changes.open() if shown == "open" else changes.filter(end=shown)
     if query:
         changes = changes.filter(site__in=Site.objects.matching(query))
@@ -62,17 +66,22 @@ def site_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return render(request, "monitoring/checks/site_change.html", context_of(request, change))
 
 
-def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
-    """Return what the page of a change shows."""
+def context_of(
+    request: HttpRequest, change: SiteChange, proposal_pk: str = ""
+) -> dict[str, object]:
+    """Return what the page of a change shows; with the number of a repair, of that one."""
     site, user = change.site, user_of(request)
-    shown = change_rows.example_of(change, request.GET.get("page", ""))
+    shown = change_rows.example_of(
+        change,
+        page=request.GET.get("page", ""),
+        proposal_pk=proposal_pk or request.GET.get("proposal", ""),
+    )
     proposal, example = shown["proposal"], shown["example"]
     values = example.values if example else []
     can_decide = (
         proposal is not None
         and proposal.state == proposal.State.WAITING
         and proposal.decision == proposal.Decision.PROPOSED
-        and change.ended_at is None
         and user.has_role(Role.REVIEWER, site)
     )
     outdated = changes_since(proposal) if proposal is not None and can_decide else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from monitoring.models import Check, CheckedPage, SiteChange
+from monitoring.models import Check, CheckedPage, Proposal, SiteChange
 from monitoring.services.checks.check_calendar import CheckCell
 from monitoring.services.checks.reports import REPAIR_TASKS
 from rules.models import Rule
@@ -23,6 +23,13 @@ class BellwetherRow(NamedTuple):
     url: str
     page: int | None
     cells: Sequence[CheckCell]
+
+
+class WaitingRepair(NamedTuple):
+    """A proposal that waits for a decision, with the site change on whose page it is shown."""
+
+    proposal: Proposal
+    change: SiteChange | None
 
 
 NOT_THERE = CheckCell(0, "none", "·", "not checked")
@@ -86,6 +93,17 @@ def work_of(site: Site, tasks: Sequence[str] = TASKS) -> dict[str, Any]:
     if current is None and finished and finished[0].state == Job.State.FAILED:
         last_failed = finished[0]
     return {"job": current, "last_failed": last_failed, "is_live": current is not None}
+
+
+def repairs_to_decide(site: Site) -> list[WaitingRepair]:
+    """Return the repairs of a site that wait, also those of changes that are over."""
+    proposals = Proposal.objects.waiting().filter(site=site, decision=Proposal.Decision.PROPOSED)
+    changes = SiteChange.objects.filter(site=site).order_by("pk")
+    change_by_cluster = {change.cluster_id: change for change in changes}
+    return [
+        WaitingRepair(proposal, change_by_cluster.get(proposal.from_cluster_id or 0))
+        for proposal in proposals
+    ]
 
 
 def site_checks(site: Site) -> dict[str, Any]:

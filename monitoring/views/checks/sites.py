@@ -46,6 +46,8 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
             request, Check.objects.done().filter(site=site), order=["-id"], size=CHECKS_SHOWN
         ),
         "chart": overview_rows.coverage_chart([site.pk], address=reverse("site_changes")),
+        "repairs": site_rows.repairs_to_decide(site),
+        "can_review": user.has_role(Role.REVIEWER, site),
         "can_operate": user.has_role(Role.OPERATOR, site),
         **site_rows.work_of(site),
     }

@@ -135,12 +135,16 @@ def _answer(request: HttpRequest, proposal: Proposal, refused: str = "") -> Http
     if change is None:
         return redirect("site_monitoring", name=proposal.site.name)
     if request.headers.get("HX-Request") == "true":
-        address = reverse("site_change", args=[proposal.site.name, change.pk])
-        context = context_of(request, change) | {"refused": refused, "live_from": address}
+        address = (
+            f"{reverse('site_change', args=[proposal.site.name, change.pk])}?proposal={proposal.pk}"
+        )
+        shown = context_of(request, change, str(proposal.pk))
+        context = shown | {"refused": refused, "live_from": address}
         return render(request, "monitoring/repair/repair.html", context)
     if refused:
         messages.error(request, refused)
-    return redirect("site_change", name=proposal.site.name, pk=change.pk)
+    address = reverse("site_change", args=[proposal.site.name, change.pk])
+    return redirect(f"{address}?proposal={proposal.pk}")
 
 
 def _error_text(error: Exception) -> str:

@@ -14,6 +14,7 @@ from annotation.models import Sample
 from monitoring.models import Check, Proposal, SiteChange
 from monitoring.services.checks.checking import check_request, run_checks
 from monitoring.services.repair.accepting import publish_proposal
+from monitoring.services.repair.proposals import accept_proposal
 from monitoring.services.repair.repairing import repair_request, repair_site
 from monitoring.views.checks.change_rows import example_of, proposal_of
 from rules.models import Rule
@@ -72,7 +73,7 @@ def say(client: Client, attribute: str, said: str) -> str:
 
 class TestSideBySide:
     def test_each_value_stands_on_both_pages(self, ops: Client, shop: Site) -> None:
-        example = example_of(SiteChange.objects.get(), "")["example"]
+        example = example_of(SiteChange.objects.get(), page="", proposal_pk="")["example"]
         marks = json.loads(example.marks)
 
         assert example.old.pk != example.new.pk
@@ -103,9 +104,57 @@ class TestSideBySide:
 
     def test_any_affected_page_can_be_looked_at(self, shop: Site) -> None:
         change = SiteChange.objects.get()
-        last = example_of(change, "")["pages"][-1]
-        assert last.page_id == example_of(change, str(last.page_id))["example"].checked.page_id
-        assert example_of(change, "0; drop")["example"].checked.page_id != last.page_id
+        last = example_of(change, page="", proposal_pk="")["pages"][-1]
+        asked_for = example_of(change, page=str(last.page_id), proposal_pk="")
+        assert last.page_id == asked_for["example"].checked.page_id
+        other = example_of(change, page="0; drop", proposal_pk="")
+        assert other["example"].checked.page_id != last.page_id
+
+    def test_one_that_is_over_shows_what_repaired_it_and_leads_to_another_that_waits(
+        self, ops: Client, shop: Site
+    ) -> None:
+        change, best = SiteChange.objects.get(), proposed()
+        other = copy_of(best, name="product-new", cluster=None)
+        accept(best)
+        change.refresh_from_db()
+        assert SiteChange.End.REPAIRED == change.end
+
+        page = page_of_change(ops)
+        assert best == proposal_of(change)
+        assert "Another repair waits" in page
+        assert f"?proposal={other.pk}" in page
+        assert "Confirm all" not in page
+        asked_for = ops.get(
+            reverse("site_change", args=["shop", change.pk]), {"proposal": other.pk}
+        )
+        assert other == asked_for.context["proposal"]
+        for address in ("/monitoring/site-changes/?show=repairs", "/sites/shop/monitoring/"):
+            assert (
+                reverse("site_change", args=["shop", change.pk])
+                in ops.get(address).content.decode()
+            )
+
+    def test_a_dismissed_change_leaves_no_repair_to_decide(self, ops: Client, shop: Site) -> None:
+        change = SiteChange.objects.get()
+        assert Proposal.objects.waiting().exists()
+        ops.post(reverse("dismiss_change", args=["shop", change.pk]))
+        assert not Proposal.objects.waiting().exists()
+        assert "Repairs to decide" not in ops.get("/sites/shop/monitoring/").content.decode()
+
+
+def copy_of(proposal: Proposal, **fields: Any) -> Proposal:
+    """Return a second proposal that waits beside one."""
+    copied = Proposal.objects.get(pk=proposal.pk)
+    copied.pk = None
+    for name, value in fields.items():
+        setattr(copied, name, value)
+    copied.save()
+    return copied
+
+
+def accept(proposal: Proposal) -> None:
+    job = accept_proposal(proposal=proposal)
+    assert Job.State.DONE == run_job(job.pk, publish_proposal).state
 
 
 class TestConfirming:

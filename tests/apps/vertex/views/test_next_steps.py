@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def person(role: Role, site: Site | None = None) -> User:
-    user = User.objects.create_user(f"{role}-{site or 'everywhere'}")
+    user: User = User.objects.create_user(f"{role}-{site or 'everywhere'}")
     Membership.objects.create(user=user, role=role, site=site)
     return user
 
