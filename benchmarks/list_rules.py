@@ -25,7 +25,7 @@ from rules.algorithms.learning.record_samples import owner_of
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.xpaths import shown
-from rules.algorithms.running.records import RunnableRule
+from rules.algorithms.running.records import RunnableRule, without_gaps
 from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from vertex.demo import sites
@@ -170,7 +170,7 @@ def judge(cluster: ListCluster) -> tuple[Score, Score]:
 def add(score: Score, page: ListPage, rule: RunnableRule) -> None:
     """Add to a score what a rule makes of a page."""
     found = [
-        _values(record.raw)
+        _values(without_gaps(record.raw))
         for record in extract_tree(page.tree, "https://list.example/", rule).records
     ]
     names = [attribute.name for attribute in rule.attributes]

@@ -21,7 +21,7 @@ from clustering.algorithms.grouping import ClusteringInputs
 from rules.algorithms.drafting.confirmed_rules import learn_from_confirmed
 from rules.algorithms.drafting.slot_rules import ClusterPage, learn_from_slots
 from rules.algorithms.learning.targets import AnnotatedPage
-from rules.algorithms.running.records import RunnableRule
+from rules.algorithms.running.records import RunnableRule, texts_of
 from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.services.fields.cluster_drafts import MIN_PAGES
@@ -142,9 +142,7 @@ def values_of_rule(
     for page in cluster:
         extracted = extract_tree(site.trees[page], page, runnable)
         record = extracted.records[0].values if extracted.records else {}
-        values[page] = {
-            name: value if isinstance(value, list) else [value] for name, value in record.items()
-        }
+        values[page] = {name: texts_of(value) for name, value in record.items()}
     return values
 
 

@@ -44,7 +44,8 @@ def same_value(value_type: str, golden: Value, extracted: Value) -> bool:
 def forms_of(value_type: str, value: Value) -> frozenset[Hashable]:
     """Return the forms by which the values of an attribute are compared; none for no value."""
     texts = [value] if isinstance(value, str) else list(value or ())
-    return frozenset(form_of(value_type, text) for text in texts)
+    # A gap of a nested list says nothing of the values.
+    return frozenset(form_of(value_type, text) for text in texts if text is not None)
 
 
 def form_of(value_type: str, text: str) -> Hashable:

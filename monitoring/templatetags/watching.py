@@ -187,4 +187,5 @@ def value_text(value: Any) -> str:
     """Return a value as text; several, apart by a middle dot; a dash where there is none."""
     if value is None or value == "":
         return NOTHING
-    return " · ".join(map(str, value)) if isinstance(value, list) else str(value)
+    texts = value if isinstance(value, list) else [value]
+    return " · ".join(NOTHING if text is None else str(text) for text in texts)

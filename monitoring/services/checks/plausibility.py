@@ -20,6 +20,7 @@ from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import extract_lines, read_text, read_tree
 from monitoring.services.checks.watched import WatchedCluster
 from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.records import without_gaps
 from rules.models import Record, RecordVersion, Rule
 from vertex.core.models import Site
 
@@ -75,7 +76,7 @@ def suspicions_of_stream(site: Site, now: datetime) -> list[tuple[str, Suspicion
         baseline = readings_at(rule.cluster, now - LAG)
         models = learn_models(baseline, types, readings_at(rule.cluster, now - 2 * LAG))
         before = readings_at(rule.cluster, now - LAG, {row.pk for row in rows})
-        new = [Reading(_name(row.page.url, row.key), row.values) for row in rows]
+        new = [Reading(_name(row.page.url, row.key), without_gaps(row.values)) for row in rows]
         suspicions_by_cluster += [
             (rule.cluster.name, suspicion) for suspicion in suspicions(models, new, before)
         ]
@@ -95,7 +96,7 @@ def readings_at(
     )
     old_values = dict(versions.values_list("record", "values"))
     return [
-        Reading(_name(row.page.url, row.key), old_values.get(row.pk, row.values))
+        Reading(_name(row.page.url, row.key), without_gaps(old_values.get(row.pk, row.values)))
         for row in rows
         if row.pk in old_values or row.changed_at <= at
     ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.values.displayed import displayed
 from clustering.values.typed_regexes import select
-from rules.algorithms.running.records import Extracted
+from rules.algorithms.running.records import Extracted, texts_of
 
 Values = tuple[str, ...]
 
@@ -65,8 +65,7 @@ def values_found(extracted: Extracted) -> dict[str, Values]:
     values_by_attribute: dict[str, Values] = {}
     for record in extracted.records:
         for name, value in record.values.items():
-            values = value if isinstance(value, list) else [value]
-            values_by_attribute[name] = (*values_by_attribute.get(name, ()), *values)
+            values_by_attribute[name] = (*values_by_attribute.get(name, ()), *texts_of(value))
     return values_by_attribute
 
 

@@ -15,16 +15,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from lxml.etree import _Element
 
 from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.default_learner import learn_attributes, learn_boundary
+from rules.algorithms.learning.entries import entries_of
 from rules.algorithms.learning.published_learner import learn_all_as_published
 from rules.algorithms.learning.samples import Samples, read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, Targets, find_boundaries, find_targets
-from rules.algorithms.rule.rule import AttributeRule, ClusterRule, LearningFailure
+from rules.algorithms.rule.rule import AttributeRule, ClusterRule, LearningFailure, NestedList
+
+NO_ENTRIES: Final = (
+    "nothing shows where its entries begin, so its values are told apart by their number alone; "
+    "annotate a page on which it has two or more"
+)
 
 Learner = Callable[[Samples, Sequence[tuple[Targets, AttributeType]]], list[AttributeRule]]
 
@@ -67,14 +74,42 @@ def learn_from(
     n_siblings = max(record_sizes, key=record_sizes.__getitem__, default=1)
     boundaries = find_boundaries(samples.index, samples.pages)
     boundary, failures = learn_boundary(samples, boundaries, n_siblings)
+    nested_lists, failures_of_lists = _learn_nested_lists(samples, attribute_rules)
     return ClusterRule(
         attributes=tuple(attribute_rules),
         boundary=boundary,
-        failures=tuple(failures),
+        nested_lists=tuple(nested_lists),
+        failures=(*failures, *failures_of_lists),
         learner=learner,
         learnt_from=tuple(page.url for page in samples.pages),
         n_unannotated=samples.index.n_pages - len(samples.pages),
     )
+
+
+def _learn_nested_lists(
+    samples: Samples, rules: Sequence[AttributeRule]
+) -> tuple[list[NestedList], list[LearningFailure]]:
+    """Return where the entries of each nested list begin, and why that is not known of the others.
+
+    A list of a single field has nothing that could belong together.
+    """
+    names_by_list: dict[str, list[str]] = {}
+    for rule in rules:
+        if rule.list_name and rule.alternatives:
+            names_by_list.setdefault(rule.list_name, []).append(rule.attribute)
+    nested_lists, failures = [], []
+    for list_name, names in names_by_list.items():
+        if len(names) == 1:
+            continue
+        pages = [replace(page, records=entries_of(page, names)) for page in samples.pages]
+        boundaries = find_boundaries(samples.index, pages)
+        boundary, _ = learn_boundary(samples, boundaries, n_siblings=1)
+        if boundary is None:
+            failures.append(LearningFailure(list_name, "entries", "", NO_ENTRIES))
+            continue
+        is_run = any(len(entry) > 1 for page in pages for entry in page.records)
+        nested_lists.append(NestedList(list_name, boundary.first, is_run))
+    return nested_lists, failures
 
 
 def _rule_without_marks(targets: Targets, attribute: AttributeType) -> AttributeRule:

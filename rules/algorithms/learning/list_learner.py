@@ -91,7 +91,17 @@ def learn_records(
     rules = {rule.attribute: rule for rule in record_rule.attributes}
     rules |= {rule.attribute: replace(rule, scope=OF_PAGE) for rule in page_rule.attributes}
     in_order = tuple(rules[attribute.name] for attribute in attributes)
-    return replace(page_rule, boundary=boundary, attributes=in_order)
+    nested_lists = [
+        *record_rule.nested_lists,
+        *(replace(nested, scope=OF_PAGE) for nested in page_rule.nested_lists),
+    ]
+    return replace(
+        page_rule,
+        boundary=boundary,
+        attributes=in_order,
+        nested_lists=tuple(nested_lists),
+        failures=(*page_rule.failures, *record_rule.failures),
+    )
 
 
 def _in_turn(first: Sequence[_Element], second: Sequence[_Element]) -> list[_Element]:

@@ -70,9 +70,10 @@ def add_counts(
 
 def _records(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
     """Return the records of a page by their keys, a single one by its number."""
-    records = {}
-    for number, line in enumerate(line for line in lines if line.values):
-        records[str(number) if line.key is None else line.key] = line.values
+    records: dict[str, Mapping[str, Any]] = {}
+    filled = [line.record for line in lines if line.record is not None and line.record.values]
+    for number, record in enumerate(filled):
+        records[str(number) if record.key is None else record.key] = record.values
     return records
 
 

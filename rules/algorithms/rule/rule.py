@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
+from annotation.algorithms.attribute_types import list_name_of
 from rules.algorithms.rule.feature import Feature, print_path, print_position
 from rules.algorithms.rule.json_form import JsonForm
 
@@ -148,6 +149,11 @@ class AttributeRule(JsonForm):
     n_right: int = 0  # those of them on which the rule finds that and nothing else
 
     @property
+    def list_name(self) -> str:
+        """The nested list that the attribute is a field of, blank where it is of none."""
+        return list_name_of(self.attribute, is_multi=self.is_multi)
+
+    @property
     def is_union(self) -> bool:
         """Whether the values of a page are those of all alternatives, in the order of the page."""
         has_scores = any(alternative.kind == NAIVE_BAYES for alternative in self.alternatives)
@@ -198,11 +204,22 @@ class Boundary(JsonForm):
 
 
 @dataclass(frozen=True, slots=True)
+class NestedList(JsonForm):
+    """Where the entries of a nested list begin: by this its values are told apart."""
+
+    name: str  # "offers", whose fields are the attributes "offers.name", "offers.price"
+    first: Alternative  # its target is "element"
+    is_run: bool = False  # an entry goes on over the siblings behind the element that begins it
+    scope: Scope = OF_RECORD
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterRule(JsonForm):
     """The rules of a cluster's attributes, and what they were learnt from."""
 
     attributes: tuple[AttributeRule, ...]
     boundary: Boundary | None = None
+    nested_lists: tuple[NestedList, ...] = ()
     learner: str = "default"
     learnt_from: tuple[str, ...] = ()  # the URLs of the annotated samples
     n_unannotated: int = 0

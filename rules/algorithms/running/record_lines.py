@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from clustering.dom.addresses import address_keys
 from rules.algorithms.running.matching import Clusters, Match
-from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
+from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule, without_gaps
 
 NO_RULE: Final = "no_rule"
 NO_RECORDS: Final = "no_records"
@@ -52,13 +52,13 @@ class Line:
 
     @property
     def values(self) -> Mapping[str, str | list[str]]:
-        """Return the values by attribute; none where there is no record."""
-        return self.outcome.values if isinstance(self.outcome, ExtractedRecord) else {}
+        """Return the values by attribute, without the gaps of nested lists; none where there is no record."""
+        return {} if self.record is None else without_gaps(self.record.values)
 
     @property
     def nodes(self) -> Mapping[str, str | list[str]]:
         """Return the XPaths of the values by attribute, where they were asked for."""
-        return self.outcome.nodes if isinstance(self.outcome, ExtractedRecord) else {}
+        return {} if self.record is None else without_gaps(self.record.nodes)
 
     @property
     def index(self) -> int | None:

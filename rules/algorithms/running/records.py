@@ -8,6 +8,26 @@ from dataclasses import dataclass, field
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.values.normalising import Normalised
 
+ShownValue = str | list[str | None]
+
+
+def texts_of(value: ShownValue | None) -> list[str]:
+    """Return the texts of a value, without the gaps of a nested list.
+
+    >>> texts_of(["12 €", None, "9 €"]), texts_of("12 €"), texts_of(None)
+    (['12 €', '9 €'], ['12 €'], [])
+    """
+    if value is None:
+        return []
+    return [text for text in value if text is not None] if isinstance(value, list) else [value]
+
+
+def without_gaps(values: Mapping[str, ShownValue]) -> dict[str, str | list[str]]:
+    """Return values by attribute without the gaps of nested lists, for those who compare what is there."""
+    return {
+        name: value if isinstance(value, str) else texts_of(value) for name, value in values.items()
+    }
+
 
 @dataclass(frozen=True, slots=True)
 class RunnableRule:
@@ -39,6 +59,7 @@ class RawValue:
     n_nodes: int = 1  # that this alternative selects
     n_rivals: int = 0  # beaten candidates that select something here
     n_agree: int = 0  # those of them that select a node of the same text
+    item: int = 0  # the entry of its nested list, from 1; 0: in none that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +73,21 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedRecord:
-    """The values of one record; a value is a list where the attribute is multi."""
+    """The values of one record; a value is a list where the attribute is multi.
 
-    values: dict[str, str | list[str]]
-    raw: dict[str, str | list[str]]
+    The lists of the fields of a nested list have one place for each of its entries: None where the entry has
+    no such value.
+    """
+
+    values: dict[str, ShownValue]
+    raw: dict[str, ShownValue]
     normalized: dict[str, Normalised]
     missing: list[str]
     failed: dict[str, str]
     confidence: dict[str, float]
     # By attribute: why a value could not be read as its type.
     problems: dict[str, str] = field(default_factory=dict)
-    nodes: dict[str, str | list[str]] = field(default_factory=dict)
+    nodes: dict[str, ShownValue] = field(default_factory=dict)
     record_nodes: list[str] = field(default_factory=list)
     index: int | None = None  # its place among the records of a list
     key: str | None = None  # what tells it from the others of the list

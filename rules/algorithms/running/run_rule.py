@@ -28,6 +28,7 @@ from clustering.values.normalising import IMAGE, READERS, Normalised, PageContex
 from clustering.values.other_dates import OtherDates
 from clustering.values.typed_regexes import select
 from rules.algorithms.running.confidence import confidence_in
+from rules.algorithms.running.nested_lists import align, uneven_fields
 from rules.algorithms.running.record_keys import with_keys
 from rules.algorithms.running.records import (
     Extracted,
@@ -202,12 +203,14 @@ def _read_value(element: _Element) -> RawValue:
     text = "".join(map(str, element.itertext()))[:MAX_VALUE_CHARS]
     attributes = {str(name): str(value) for name, value in element.items()}
     node = attributes.get("node", "")
-    if "way" not in attributes:  # without a vote
-        return RawValue(text, node)
     try:
+        item = int(attributes.get("item", "0"))
+        if "way" not in attributes:  # without a vote
+            return RawValue(text, node, item=item)
         return RawValue(
             text,
             node,
+            item=item,
             way=int(attributes["way"]),
             n_nodes=int(attributes.get("of", "1")),
             n_rivals=int(attributes.get("rivals", "0")),
@@ -215,7 +218,7 @@ def _read_value(element: _Element) -> RawValue:
         )
     except ValueError as error:
         raise StylesheetFailed(
-            f"the way, of, rivals and agree of a value are whole numbers: {error}"
+            f"the way, of, rivals, agree and item of a value are whole numbers: {error}"
         ) from None
 
 
@@ -235,41 +238,54 @@ def record_of(
         confidence={},
         record_nodes=[path_by_counted.get(node, node) for node in raw.nodes],
     )
+    aligned = align(raw, rule.attributes)
     for attribute in rule.attributes:
-        raw_values = raw.values.get(attribute.name, [])
+        raw_values = aligned.get(attribute.name, raw.values.get(attribute.name, []))
         if not attribute.is_multi:
             raw_values = raw_values[:1]
         _add_values(record, attribute, raw_values, context)
         if attribute.name in record.values:
             confidence = confidence_in(
-                raw_values, is_multi=attribute.is_multi, trust=rule.trust.get(attribute.name, 0.0)
+                [value for value in raw_values if value is not None],
+                is_multi=attribute.is_multi,
+                trust=rule.trust.get(attribute.name, 0.0),
             )
             record.confidence[attribute.name] = round(confidence, 3)
         if path_by_counted and raw_values:
-            paths = [path_by_counted.get(value.node, value.node) for value in raw_values]
-            record.nodes[attribute.name] = paths if attribute.is_multi else paths[0]
+            paths = [
+                None if value is None else path_by_counted.get(value.node, value.node)
+                for value in raw_values
+            ]
+            record.nodes[attribute.name] = paths if attribute.is_multi else paths[0] or ""
+    for name, problem in uneven_fields(raw, rule.attributes).items():
+        record.problems.setdefault(name, problem)
     return record
 
 
 def _add_values(
     record: ExtractedRecord,
     attribute: AttributeType,
-    raw_values: Sequence[RawValue],
+    raw_values: Sequence[RawValue | None],
     context: PageContext,
 ) -> None:
     """Add an attribute's values to a record, or what is missing of it, and why that is wrong."""
     name = attribute.name
     if raw_values:
-        raw_texts = [value.text for value in raw_values]
-        record.raw[name] = raw_texts if attribute.is_multi else raw_texts[0]
-    texts = [displayed(value.text) for value in raw_values]
-    values = [value for value in (_selected(attribute, text) for text in texts) if value]
+        raw_texts = [None if value is None else value.text for value in raw_values]
+        record.raw[name] = raw_texts if attribute.is_multi else raw_texts[0] or ""
+    texts = ["" if value is None else displayed(value.text) for value in raw_values]
+    shown: list[str | None] = [_selected(attribute, text) or None for text in texts]
+    if not attribute.list_name:
+        shown = [value for value in shown if value]
+    values = [value for value in shown if value]
     if values:
-        record.values[name] = values if attribute.is_multi else values[0]
-        normalised = [normalise(attribute.type, value, context) for value in values]
+        record.values[name] = shown if attribute.is_multi else values[0]
+        normalised = [
+            None if value is None else normalise(attribute.type, value, context) for value in shown
+        ]
         if any(value is not None for value in normalised):
             record.normalized[name] = normalised if attribute.is_multi else normalised[0]
-        problem = _problem_of(attribute, values, normalised)
+        problem = _problem_of(attribute, shown, normalised)
         if problem:
             record.problems[name] = problem
         return
@@ -285,12 +301,16 @@ def _add_values(
 
 
 def _problem_of(
-    attribute: AttributeType, values: Sequence[str], normalised: Sequence[Normalised | None]
+    attribute: AttributeType, values: Sequence[str | None], normalised: Sequence[Normalised | None]
 ) -> str:
     """Return why values could not be read as their type, blank where all were or none need be."""
     if attribute.type not in READERS:
         return ""
-    unread = [value for value, read in zip(values, normalised, strict=True) if read is None]
+    unread = [
+        value
+        for value, read in zip(values, normalised, strict=True)
+        if value is not None and read is None
+    ]
     if not unread:
         return ""
     others = f", nor can {len(unread) - 1} more" if len(unread) > 1 else ""

@@ -12,7 +12,7 @@ Cost:       Linear in the rule. No extension functions.
 The output is `<record><value name="ATTRIBUTE">…</value></record>`, within `<records>` where the rule has a
 record boundary (`list_template`). The parameter `provenance` adds to each value: at 1 which alternative
 served it, how many nodes it selected, how many losers select something and how many of them agree; at 2 also
-the path of the node.
+the path of the node. A value of a nested list has the number of its entry, see `entries`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from rules.algorithms.rule.rule import (
     Alternative,
     AttributeRule,
     ClusterRule,
+    NestedList,
 )
 from rules.algorithms.rule.xpaths import literal, shown_form
 from rules.algorithms.stylesheet.cutting import (
@@ -40,6 +41,7 @@ from rules.algorithms.stylesheet.cutting import (
     quoted,
     templates_for,
 )
+from rules.algorithms.stylesheet.entries import declare_entries, emit_item, entries_variable
 from rules.algorithms.stylesheet.fast_paths import (
     Steps,
     fast_path,
@@ -89,6 +91,7 @@ class _Printer:
     """What has been printed so far, and what that needs."""
 
     is_list: bool
+    nested_lists: Sequence[NestedList] = ()
     steps: Steps = field(default_factory=Steps)
     shared: set[str] = field(default_factory=set)  # templates
     # Attributes whose text is split, and the number of the alternative, by the name of the template.
@@ -96,6 +99,13 @@ class _Printer:
 
     def is_within_record(self, rule: AttributeRule) -> bool:
         return self.is_list and rule.scope != OF_PAGE
+
+    def nested_list_of(self, rule: AttributeRule) -> NestedList | None:
+        """Return the nested list that an attribute is a field of, where its entries are known."""
+        for nested in self.nested_lists:
+            if nested.name == rule.list_name and nested.scope == rule.scope:
+                return nested
+        return None
 
     def nodes_of(self, rule: AttributeRule, alternative: Alternative) -> str:
         """Return the XPath of the nodes of an alternative; of "@name" the owners."""
@@ -121,13 +131,14 @@ def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
         for alternative in attribute.alternatives
         for feature in alternative.features
     ]
-    printer = _Printer(is_list, Steps(keys_worth_building(features)))
+    printer = _Printer(is_list, rule.nested_lists, Steps(keys_worth_building(features)))
     main = _record_template(rule, printer)
+    entries = _entries_of_page(printer)
     templates: list[str] = []
     for attribute in rule.attributes:
         templates += _attribute_template(attribute, printer)
     for attribute, number in printer.splits.values():
-        templates += _split_template(attribute, number)
+        templates += _split_template(attribute, number, printer)
     shared = "".join(TEMPLATES[name] for name in sorted(printer.shared))
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -138,6 +149,7 @@ def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
         '  <xsl:param name="provenance" select="0"/>',
         *indented(LINKS if is_list else []),
         *indented(printer.steps.declarations()),
+        *indented(entries),
         "",
         *main,
         *templates,
@@ -188,6 +200,26 @@ def _record_template(rule: ClusterRule, printer: _Printer) -> list[str]:
     ]
 
 
+def _entries_of_page(printer: _Printer) -> list[str]:
+    """Return the lines that find once where the entries of the page's nested lists begin."""
+    lines: list[str] = []
+    for nested in printer.nested_lists:
+        if printer.is_list and nested.scope != OF_PAGE:
+            continue  # each record has entries of its own
+        nodes = fast_path(nested.first.target, nested.first.features, printer.steps)
+        lines += [*_variables(printer), *declare_entries(nested, nodes)]
+    return lines
+
+
+def _entries_of_record(rule: AttributeRule, printer: _Printer) -> list[str]:
+    """Return the lines that find where the entries of an attribute's nested list begin in a record."""
+    nested = printer.nested_list_of(rule)
+    if nested is None or not printer.is_within_record(rule):
+        return []
+    nodes = path_within("$record", nested.first.target, nested.first.features, printer.steps)
+    return [*_variables(printer), *declare_entries(nested, nodes)]
+
+
 def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
     """Return the named template that emits an attribute's values."""
     lines = [
@@ -197,6 +229,7 @@ def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
     ]
     if printer.is_within_record(rule):
         lines.append('    <xsl:param name="record"/>')
+    lines += indented(_entries_of_record(rule, printer), 2)
     emitted = _parts(rule, printer) if rule.is_union else _alternatives(rule, 1, printer)
     lines += indented(emitted, 2)
     return [*lines, "  </xsl:template>"]
@@ -292,16 +325,24 @@ def _if(test: str, lines: list[str]) -> list[str]:
 
 
 def _value(rule: AttributeRule, number: int, content: str, printer: _Printer) -> list[str]:
-    return _value_element(rule, number, content, [*_votes(rule, number, printer)])
+    votes = _votes(rule, number, printer)
+    return _value_element(rule, number, content, votes, printer.nested_list_of(rule))
 
 
-def _value_element(rule: AttributeRule, number: int, content: str, votes: list[str]) -> list[str]:
+def _value_element(
+    rule: AttributeRule,
+    number: int,
+    content: str,
+    votes: Sequence[str],
+    nested: NestedList | None,
+) -> list[str]:
     target = rule.alternatives[number - 1].target
     owned = f"<xsl:text>/{target}</xsl:text>" if target.startswith("@") else ""
     return [
         f'<value name="{rule.attribute}">',
+        *indented([] if nested is None else emit_item(nested)),
         '  <xsl:if test="$provenance > 0">',
-        *indented(votes, 2),
+        *indented(list(votes), 2),
         '    <xsl:call-template name="provenance">',
         f'      <xsl:with-param name="way" select="{number}"/>',
         f'      <xsl:with-param name="n" select="count($nodes-{number})"/>',
@@ -362,15 +403,26 @@ def _split(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
         f'  <xsl:with-param name="nodes-{number}" select="$nodes-{number}"/>',
         '  <xsl:with-param name="rivals" select="$rivals"/>',
         '  <xsl:with-param name="agree" select="$agree"/>',
+        *indented(_handed_on(printer.nested_list_of(rule))),
         "</xsl:call-template>",
     ]
 
 
-def _split_template(rule: AttributeRule, number: int) -> list[str]:
+def _handed_on(nested: NestedList | None) -> list[str]:
+    """Return the line that hands the entries of a list on to another template."""
+    if nested is None:
+        return []
+    name = entries_variable(nested)
+    return [f'<xsl:with-param name="{name}" select="${name}"/>']
+
+
+def _split_template(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     """Return the template that emits the parts of a text as values."""
     mark = quoted(literal(rule.alternatives[number - 1].selection.separator))
     before = f"substring-before(concat($text, {mark}), {mark})"
-    value = _value_element(rule, number, '<xsl:value-of select="$part"/>', [])
+    nested = printer.nested_list_of(rule)
+    value = _value_element(rule, number, '<xsl:value-of select="$part"/>', [], nested)
+    entries = [] if nested is None else [f'<xsl:param name="{entries_variable(nested)}"/>']
     name = f"{template_name(rule)}-parts-{number}"
     return [
         "",
@@ -379,14 +431,15 @@ def _split_template(rule: AttributeRule, number: int) -> list[str]:
         f'    <xsl:param name="nodes-{number}"/>',
         '    <xsl:param name="rivals"/>',
         '    <xsl:param name="agree"/>',
+        *indented(entries, 2),
         f'    <xsl:variable name="part" select="normalize-space({before})"/>',
         *indented(_if("$part", value), 2),
-        *(_further_parts(name, number, mark) if rule.is_multi else []),
+        *(_further_parts(name, number, mark, nested) if rule.is_multi else []),
         "  </xsl:template>",
     ]
 
 
-def _further_parts(name: str, number: int, mark: str) -> list[str]:
+def _further_parts(name: str, number: int, mark: str, nested: NestedList | None) -> list[str]:
     return [
         f'    <xsl:if test="contains($text, {mark})">',
         f'      <xsl:call-template name="{name}">',
@@ -394,6 +447,7 @@ def _further_parts(name: str, number: int, mark: str) -> list[str]:
         f'        <xsl:with-param name="nodes-{number}" select="$nodes-{number}"/>',
         '        <xsl:with-param name="rivals" select="$rivals"/>',
         '        <xsl:with-param name="agree" select="$agree"/>',
+        *indented(_handed_on(nested), 4),
         "      </xsl:call-template>",
         "    </xsl:if>",
     ]

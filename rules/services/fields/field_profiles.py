@@ -16,6 +16,7 @@ from annotation.algorithms.fields.recognising import MAX_PAGES, find_described_s
 from annotation.models import Vertical
 from clustering.models import Cluster, PageMembership, Snapshot
 from clustering.services.pages.stored_trees import read_tree
+from rules.algorithms.running.records import texts_of
 from rules.models import FieldProfile, Rule
 from rules.services.learning.sample_pages import RuleStopped, extract_snapshot
 from rules.services.learning.schemas import runnable
@@ -200,12 +201,7 @@ def _extracted_pages(rule: Rule) -> tuple[list[_Element], list[dict[str, list[st
             continue
         trees.append(tree)
         record = extracted.records[0]
-        values.append(
-            {
-                name: value if isinstance(value, list) else [value]
-                for name, value in record.values.items()
-            }
-        )
+        values.append({name: texts_of(value) for name, value in record.values.items()})
     return trees, values
 
 

@@ -23,7 +23,7 @@ from rules.algorithms.learning.stopping import (
 )
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule
 from rules.algorithms.running.explaining import explain_xpath
-from rules.algorithms.running.records import Extracted
+from rules.algorithms.running.records import Extracted, texts_of
 from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule
 from rules.services.learning.learning import learn_samples, save_draft
@@ -301,6 +301,5 @@ def _values_of(extracted: Extracted | None) -> dict[str, tuple[str, ...]]:
     values_by_name: dict[str, tuple[str, ...]] = {}
     for record in extracted.records if extracted else []:
         for name, value in record.values.items():
-            values = value if isinstance(value, list) else [value]
-            values_by_name[name] = (*values_by_name.get(name, ()), *values)
+            values_by_name[name] = (*values_by_name.get(name, ()), *texts_of(value))
     return values_by_name

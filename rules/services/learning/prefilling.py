@@ -12,7 +12,7 @@ from annotation.services.page.drawing import draw_mark, draw_record
 from annotation.services.page.page_states import RECORDS
 from clustering.models import Cluster, Snapshot
 from clustering.services.pages.stored_trees import read_tree
-from rules.algorithms.running.records import ExtractedRecord
+from rules.algorithms.running.records import ExtractedRecord, texts_of
 from rules.models import Rule
 from rules.services.learning.sample_pages import RuleStopped, extract_snapshot
 from rules.services.learning.schemas import runnable
@@ -69,7 +69,7 @@ def _suggested_values(
         if name not in record.values:
             continue
         confidence = min(confidence, record.confidence.get(name, 1.0))
-        values, nodes = _listed(record.values[name]), _listed(record.nodes.get(name, []))
+        values, nodes = texts_of(record.values[name]), texts_of(record.nodes.get(name))
         if len(values) == len(nodes):
             pairs = list(zip(values, nodes, strict=True))
         else:  # one node holds several values
@@ -87,10 +87,6 @@ def _drafted(rule: Rule, name: str) -> dict[str, Any]:
     if "why" not in figure:
         return {}
     return {"confidence": figure["certainty"], "why": f"as on other sites: {figure['why']}"}
-
-
-def _listed(value: str | list[str]) -> list[str]:
-    return value if isinstance(value, list) else [value]
 
 
 def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:

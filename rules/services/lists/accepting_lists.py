@@ -143,12 +143,12 @@ def compare(
     return len(records), n_different
 
 
-def _plain(value: str | list[str] | None) -> list[str]:
-    """Return values by their words alone."""
+def _plain(value: str | Sequence[str | None] | None) -> list[str | None]:
+    """Return values by their words alone; None is the gap of a nested list."""
     if value is None:
         return []
-    texts = value if isinstance(value, list) else [value]
-    return [" ".join(text.split()) for text in texts]
+    texts = [value] if isinstance(value, str) else value
+    return [None if text is None else " ".join(text.split()) for text in texts]
 
 
 def _report_step(run: JobRun, n_done: int, message: str) -> None:

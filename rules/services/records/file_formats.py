@@ -52,6 +52,7 @@ class FileColumn(NamedTuple):
     is_read: bool = (
         False  # by a type: digits, a day, an address, nothing that a spreadsheet would run
     )
+    list_name: str = ""  # the nested list whose entries have this value
 
 
 def json_lines(parts: Iterable[Iterable[Row]]) -> Iterator[bytes]:
@@ -160,11 +161,12 @@ def _array(column: FileColumn, rows: Iterable[Row]) -> pa.Array:
     return pa.array(values, column.type)
 
 
-def _as_texts(value: object) -> list[str] | None:
+def _as_texts(value: object) -> list[str | None] | None:
     """Return a value as a list: an attribute may have had one value once and several now."""
     if value is None:
         return None
-    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+    items = value if isinstance(value, list) else [value]
+    return [None if item is None else str(item) for item in items]
 
 
 def _as_text(value: object) -> str | None:

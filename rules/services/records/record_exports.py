@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import orjson
 from django.conf import settings
 
+from annotation.algorithms.attribute_types import field_name_of
 from clustering.values.normalising import TEXT as TEXT_TYPE
 from rules.models import Record, RecordQuerySet, Rule
 from rules.services.records.file_formats import (
@@ -42,7 +44,8 @@ def export_parts(
 ) -> Iterator[bytes]:
     """Yield the bytes of a file with the records; `report` is called with how many more were read.
 
-    All formats have the same columns, one for each attribute that a rule of the records' clusters ever had.
+    All formats have the same columns, one for each attribute that a rule of the records' clusters ever had;
+    in JSON Lines the fields of a nested list stand in its entries.
     """
     columns = columns_of(attributes_of(records), has_raw=has_raw)
     rows = _reported(all_record_rows(records, RECORD_FIELDS, read=orjson.loads), report)
@@ -54,8 +57,29 @@ def export_parts(
 
 
 def _as_objects(columns: Sequence[FileColumn], rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows as objects, in which a nested list is a list of objects."""
+    names = {column.name for column in columns}
+    nested: dict[str, list[FileColumn]] = {}
+    for column in columns:
+        # An attribute of the list's own name leaves the fields where they are.
+        if column.list_name and column.list_name not in names:
+            nested.setdefault(column.list_name, []).append(column)
     for row in rows:
-        yield {column.name: column.value_of(row) for column in columns}
+        line: Row = {}
+        for column in columns:
+            if column.list_name not in nested:
+                line[column.name] = column.value_of(row)
+            elif column.list_name not in line:
+                line[column.list_name] = _entries(nested[column.list_name], row)
+        yield line
+
+
+def _entries(columns: Sequence[FileColumn], row: Row) -> list[Row] | None:
+    """Return the entries of a nested list of a record, None where it has none."""
+    fields = [field_name_of(column.name) for column in columns]
+    columns_of_values: list[Any] = [column.value_of(row) or [] for column in columns]
+    entries = zip_longest(*columns_of_values)
+    return [dict(zip(fields, entry, strict=True)) for entry in entries] or None
 
 
 def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iterator[list[Row]]:

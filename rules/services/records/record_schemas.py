@@ -81,7 +81,15 @@ def _object(properties: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 def _listed(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": value} if attribute.is_multi else dict(value)
+    if not attribute.is_multi:
+        return dict(value)
+    if not attribute.as_type().list_name:
+        return {"type": "array", "items": value}
+    return {
+        "type": "array",
+        "items": value if "anyOf" in value else {"anyOf": [value, {"type": "null"}]},
+        "description": "The n-th place is of the n-th entry of its list, null where that has none.",
+    }
 
 
 def _or_none(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:

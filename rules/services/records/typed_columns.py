@@ -2,7 +2,9 @@
 
 A price is a decimal with its currency in a column beside it, a number and a rating are numbers, a date is
 a day, links and images are absolute; other values stand as displayed. An attribute that may have several
-values is a list. What has no value of its type is empty, and the column `problems` says why.
+values is a list. The lists of the fields of a nested list are aligned: the n-th place of each is its n-th
+entry, empty where the entry has no such value. What has no value of its type is empty, and the column
+`problems` says why.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from annotation.algorithms.attribute_types import list_name_of
 from rules.services.records.file_formats import TEXT, TIME, FileColumn, Row
 
 HEAD: Final[Mapping[str, pa.DataType]] = {
@@ -43,6 +46,11 @@ class ExportedAttribute(NamedTuple):
     name: str
     type: str
     is_multi: bool
+
+    @property
+    def list_name(self) -> str:
+        """The nested list that the attribute is a field of, blank where it is of none."""
+        return list_name_of(self.name, is_multi=self.is_multi)
 
 
 class _Kind(NamedTuple):
@@ -150,7 +158,9 @@ def _listed(
 ) -> FileColumn:
     """Return a column of lists where the attribute may have several values, else of the first one."""
     if attribute.is_multi:
-        return FileColumn(name, pa.list_(kind), lambda row: values_of(row) or None, is_read)
+        return FileColumn(
+            name, pa.list_(kind), lambda row: values_of(row) or None, is_read, attribute.list_name
+        )
     return FileColumn(name, kind, lambda row: next(iter(values_of(row)), None), is_read)
 
 
@@ -205,7 +215,7 @@ def _problems_of(attributes: Iterable[ExportedAttribute]) -> Callable[[Row], dic
 def _first_unread(displayed: list[Any], values: list[Any]) -> str | None:
     """Return the first displayed value that has no value of its type, None where all have one."""
     for text, value in zip(displayed, values, strict=False):
-        if value is None:
+        if value is None and text is not None:
             return str(text)
     return None
 

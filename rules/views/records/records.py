@@ -184,7 +184,7 @@ def value_rows(shown: Record) -> list[ValueRow]:
 def _several(value: Any) -> list[Any]:
     if value is None:
         return []
-    return value if isinstance(value, list) else [value]
+    return [path for path in value if path] if isinstance(value, list) else [value]
 
 
 def _history(shown: Record, versions: Iterable[Any]) -> list[Before]:

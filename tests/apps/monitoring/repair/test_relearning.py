@@ -15,7 +15,7 @@ from monitoring.algorithms.known_values import same_value
 from monitoring.algorithms.rule_reuse import Versions
 from monitoring.services.repair.relearning import measure, pairs_of_lists, pairs_of_pages
 from rules.algorithms.running.record_lines import Line
-from rules.algorithms.running.records import ExtractedRecord
+from rules.algorithms.running.records import ExtractedRecord, ShownValue
 from rules.models import Record, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import stored_lines
@@ -33,7 +33,7 @@ NAME = "town-guide"
 KINDS = {"name": "text", "streetAddress": "text", "addressLocality": "text", "telephone": "phone"}
 
 
-def line(key: str | None = None, **values: str | list[str]) -> Line:
+def line(key: str | None = None, **values: ShownValue) -> Line:
     """Return a line with a record of these values."""
     record = ExtractedRecord(values, {}, {}, [], {}, {}, key=key)
     return Line("http://shop.example/", "products", "products@1", record)
