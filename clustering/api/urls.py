@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, register_converter
 
 from clustering.api.clusters import cluster_changes, clusterings, doubts, fields
-from clustering.api.pages import incoming, pages
+from clustering.api.pages import incoming, pages, pushes
 from clustering.api.sites import sites
 from vertex.core.converters import NameConverter
 
@@ -33,6 +33,7 @@ urlpatterns: list[URLPattern] = [
         "sites/<name:name>/sitemap_crawls/", incoming.SitemapCrawls.as_view(), name="sitemap_crawls"
     ),
     path("sites/<name:name>/address_lists/", incoming.AddressLists.as_view(), name="address_lists"),
+    path("sites/<name:name>/pushed_pages/", pushes.PushedPages.as_view(), name="pushed_pages"),
     path("sites/<name:name>/search_logs/", incoming.SearchLogs.as_view(), name="search_logs"),
     path(f"{SITE}algorithms/", clusterings.Algorithms.as_view(), name="algorithms"),
     path(f"{SITE}clusterings/", clusterings.Clusterings.as_view(), name="clusterings"),

@@ -10,6 +10,7 @@ Start at `extraction.lines_of`, the one function under every kind of run.
     parallel        the same with several processes
     spark           the same on Spark
     scrapy_export   a Scrapy project and a web-poet page that run a bundle
+    push_pages      a spider middleware for Scrapy that sends the pages of a spider to Vertex
     item_pages      running a bundle on pages that somebody else fetched
     build_backend   the package `vertex-rules`, of the modules that run a bundle
     __main__        `python -m rules.bundle`

@@ -21,7 +21,12 @@ HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE.parent.parent
 PACKAGE: Final = "vertex_rules"
 OWN: Final = ("annotation", "clustering", "rules", "vertex")  # packages of the product
-START: Final = ("rules.bundle.__main__", "rules.bundle.limited_child", "rules.bundle.item_pages")
+START: Final = (
+    "rules.bundle.__main__",
+    "rules.bundle.limited_child",
+    "rules.bundle.item_pages",
+    "rules.bundle.push_pages",
+)
 FORBIDDEN: Final = "django"  # what runs a bundle needs none of it
 DATA_FOLDER: Final = "weights"  # beside a module that reads them
 _IMPORT = re.compile(rf"^([ \t]*+)(from|import) ({'|'.join(OWN)})\b", re.MULTILINE)
@@ -34,11 +39,15 @@ from {PACKAGE}.rules.bundle.__main__ import main
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:], "python -m {PACKAGE}"))
 '''
-_INIT: Final = f'''"""Run the rules of a bundle on pages: `BundleRules(folder).records_of(url, body)`."""
+_INIT: Final = f'''"""Run the rules of a bundle on pages: `BundleRules(folder).records_of(url, body)`.
+
+`PushPages` is a spider middleware that sends the pages of a Scrapy spider to Vertex.
+"""
 
 from {PACKAGE}.rules.bundle.item_pages import BundleRules
+from {PACKAGE}.rules.bundle.push_pages import PushPages
 
-__all__ = ["BundleRules"]
+__all__ = ["BundleRules", "PushPages"]
 '''
 
 

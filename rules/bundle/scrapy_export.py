@@ -13,6 +13,12 @@ _SPIDER: Final = '''"""Crawl {site} and yield its records; made from a bundle, t
 
 Install what it needs: pip install -r requirements.txt
 Run it with: scrapy runspider spider.py -o records.jsonl
+
+What to know of Scrapy 2.19 before it crawls more than this site, or faster:
+- of requests that wait while robots.txt is on its way it obeys the rules for the first only, and fetches the
+  others though they are disallowed; one request at a time is safe;
+- it keeps neither Crawl-delay nor Retry-After: set DOWNLOAD_DELAY to what the site asks for;
+- a robots.txt that cannot be read allows everything, and certificates are not checked.
 """
 
 from pathlib import Path
@@ -29,8 +35,10 @@ class {name}Spider(scrapy.Spider):
     custom_settings = {{
         "ROBOTSTXT_OBEY": True,
         "DOWNLOAD_DELAY": 1.0,
-        # One at a time: of requests that wait for robots.txt Scrapy 2.19 obeys it for the first only.
         "CONCURRENT_REQUESTS": 1,
+        "RETRY_HTTP_CODES": [500, 502, 503, 504, 522, 524, 408],  # not 429: it would ask again at once
+        # Sends the pages to Vertex, too, where VERTEX_URL, VERTEX_SITE and VERTEX_TOKEN are set.
+        "SPIDER_MIDDLEWARES": {{"vertex_rules.PushPages": 10}},
     }}
 
     def __init__(self, *args, **kwargs):

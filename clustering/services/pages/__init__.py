@@ -7,11 +7,14 @@ stored_pages    read a site's stored pages, as clusterings do
 importing       the job that imports a source, in batches that a crash neither loses nor doubles
 archives        open a source: manifest, WARC, zip or folder
 manifests       the lines of a manifest
+page_entries    what somebody wrote of a page in JSON
+pushed_pages    pages that another crawler pushes, in batches
 warcs           the records of a WARC
 source_pages    what a source holds, whatever it is
 archive_files   the style sheets, images and fonts that an archive brings along
 uploaded_pages  what people upload in the browser, as one source
 search_log      what people searched for before they came
 
-Imported from outside: `prepare_visits`, `store_visits`, `Visit`, `stored_pages`, `open_source`.
+Imported from outside: `prepare_visits`, `store_visits`, `Visit`, `stored_pages`, `open_source`,
+`store_pushed`.
 """

@@ -27,7 +27,8 @@ from vertex.core.texts import storable
 N_PARSERS = 2  # lxml parses outside the interpreter lock
 ADDRESSES_PER_QUERY = 500
 PAGE_FIELDS = [
-    *("state", "status", "reason", "visited_at", "redirects_to", "latest_snapshot", "given_url")
+    *("state", "status", "reason", "visited_at", "redirects_to", "latest_snapshot", "given_url"),
+    "depth",
 ]
 SNAPSHOT_FIELDS = [
     "seen_at",
@@ -64,6 +65,7 @@ class Visit:
     etag: str = ""
     last_modified: str = ""
     is_given: bool = False  # somebody handed the address in as it is written here
+    depth: int | None = None  # links from the entry, where another crawler tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,18 @@ def _pages_of(visits: Iterable[_SiteVisit]) -> dict[PageKey, Page]:
     for visit in visits:
         if visit.prepared.url and visit.prepared.visit.is_given:
             pages[visit.page_key].given_url = storable(visit.prepared.visit.url)
+            _note_depth(visit, pages)
     return pages
+
+
+def _note_depth(visit: _SiteVisit, pages: Mapping[PageKey, Page]) -> None:
+    """Set the depth that another crawler tells; a crawl of the site knows better."""
+    depth = visit.prepared.visit.depth
+    if depth is None:
+        return
+    for page in (pages[visit.page_key], pages[visit.final_page_key]):
+        if page.crawl_id is None:
+            page.depth = depth
 
 
 def _is_of_the_past(prepared: PreparedVisit, page: Page) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import BinaryIO
 
@@ -84,7 +84,7 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
     return SourcePage(
         place=place,
         url=url,
-        body=_decoded(payload, headers),
+        body=decoded_body(payload, headers),
         status=status,
         content_type=headers.get("content-type", "")[:200],
         fetched_at=_sensible(record.record_date),
@@ -101,7 +101,7 @@ def _file_of(
     if not kind or status != STATUS_OK or not is_whole:
         return None
     try:
-        body = _decoded(payload, headers)
+        body = decoded_body(payload, headers)
     except PageRefused:
         return None
     return FoundFile(url, body, kind, content_type[:100], _sensible(record.record_date))
@@ -149,8 +149,11 @@ def _check_complete(record: WarcRecord) -> None:
         checked_size(record.content_length)
 
 
-def _decoded(payload: bytes, headers: dict[str, str]) -> bytes:
-    """Undo chunks and compression as far as the payload really has them: many archives store it bare."""
+def decoded_body(payload: bytes, headers: Mapping[str, str]) -> bytes:
+    """Undo chunks and compression as far as the payload really has them: many archives store it bare.
+
+    Raises PageRefused.
+    """
     if "chunked" in headers.get("transfer-encoding", "").lower():
         payload = _dechunked(payload)
     encoding = headers.get("content-encoding", "")

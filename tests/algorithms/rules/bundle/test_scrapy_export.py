@@ -47,5 +47,20 @@ def test_one_request_at_a_time_waits_for_robots() -> None:
     assert '"CONCURRENT_REQUESTS": 1' in project_files("shop", ROOT, "x")["spider.py"]
 
 
+def test_what_scrapy_does_with_robots_is_told() -> None:
+    spider = project_files("shop", ROOT, "x")["spider.py"]
+    told = ast.get_docstring(ast.parse(spider)) or ""
+    assert all(
+        word in told for word in ("robots.txt", "Crawl-delay", "Retry-After", "certificates")
+    )
+
+
+def test_its_pages_can_be_pushed() -> None:
+    assert (
+        '"SPIDER_MIDDLEWARES": {"vertex_rules.PushPages": 10}'
+        in project_files("shop", ROOT, "x")["spider.py"]
+    )
+
+
 def test_what_to_install_stands_beside() -> None:
     assert "vertex-rules==1" in project_files("shop", ROOT, "vertex-rules==1")["requirements.txt"]
