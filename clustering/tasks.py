@@ -13,7 +13,7 @@ from clustering.services.clusters.observing import with_observing
 from clustering.services.crawl import address_lists, crawling, list_crawling, sitemap_crawling
 from clustering.services.looks import assets, thumbnails
 from clustering.services.looks.thumbnails import with_thumbnails
-from clustering.services.pages import importing, search_log
+from clustering.services.pages import importing, search_log, warc_export
 from clustering.services.sites import retention, site_export
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
@@ -28,6 +28,7 @@ KINDS = (
     thumbnails.DRAW_THUMBNAILS,
     assets.FETCH_ASSETS,
     site_export.EXPORT_SITE,
+    warc_export.EXPORT_WARC,
     retention.DELETE_SITE,
     retention.SWEEP,
 )

@@ -28,6 +28,7 @@ ANSWER = f"{SITE}/doubt-answers/<id:pk>"
 urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SITE}/delete/", sites.delete_site, name="delete_site"),
     path(f"{SITE}/export/", sites.export_site, name="export_site"),
+    path(f"{SITE}/export-warc/", sites.export_warc, name="export_warc"),
     path(f"{SITE}/crawl/", pages.crawl_site, name="crawl_site"),
     path(f"{SITE}/import/", pages.import_pages, name="import_pages"),
     path(f"{SITE}/crawl-sitemaps/", pages.crawl_sitemaps, name="crawl_sitemaps"),

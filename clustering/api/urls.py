@@ -59,6 +59,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{CLUSTER}review/", cluster_changes.ClusterReviewPages.as_view(), name="cluster_review"),
     path(f"{CLUSTER}verdicts/", cluster_changes.ClusterVerdicts.as_view(), name="cluster_verdicts"),
     path(f"{SITE}truth/", cluster_changes.Truth.as_view(), name="truth"),
+    path(f"{SITE}archive/", pages.SiteArchive.as_view(), name="site_archive"),
     path("pages/", pages.Pages.as_view(), name="pages"),
     path("pages/<id:pk>/", pages.PageView.as_view(), name="page"),
     path("pages/<id:pk>/links/", pages.PageLinkList.as_view(), name="page_links"),

@@ -54,7 +54,7 @@ class PushFailed(Exception):
         self.retry_after = retry_after
 
 
-class Crawler(Protocol):
+class ScrapyCrawler(Protocol):
     """What is used of Scrapy's crawler."""
 
     settings: Any
@@ -72,7 +72,7 @@ class PushPages:
         self._n_other = 0
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: ScrapyCrawler) -> Self:
         """Return the middleware of a spider; one that does nothing where VERTEX_URL is not set."""
         settings = crawler.settings
 
@@ -280,10 +280,10 @@ class Pusher:
                 return read
         except urllib.error.HTTPError as error:
             with error:
-                said = error.read(2_000).decode("utf-8", "replace")
+                text = error.read(2_000).decode("utf-8", "replace")
             pause = error.headers.get("Retry-After") or ""
             seconds = float(pause) if pause.isdigit() else 0.0
-            reason = f"{self.url} answers {error.code}: {said}"
+            reason = f"{self.url} answers {error.code}: {text}"
             raise PushFailed(reason, error.code, seconds) from None
         except (OSError, ValueError) as error:
             raise PushFailed(f"{self.url}: {type(error).__name__}: {error}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
@@ -13,7 +13,8 @@ from rest_framework.request import Request
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.models import Link, Page, Snapshot
-from vertex.core.api.endpoints import ApiView, endpoint
+from clustering.services.pages.warc_export import pack, warc_parts
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.errors import Damaged, Gone
 from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
 from vertex.core.api.paging import page_of
@@ -123,6 +124,37 @@ class Pages(ApiView):
         if "url" in query:
             filters["url_hash"] = hash_of_url(query["url"])
         return page_of(visible.filter(**filters), row=PageRow, request=request, query=query)
+
+
+class WarcRenderer(BytesRenderer):
+    """Stand for an answer that is a web archive."""
+
+    media_type = "application/warc"
+    format = "warc"
+
+
+class SiteArchive(AtSite):
+    renderer_classes = (WarcRenderer, FastJSONRenderer)
+
+    @endpoint(
+        "download_archive",
+        scope=Scope.PAGES_READ,
+        needs=(Role.VIEWER, "there"),
+        answers=OpenApiTypes.BINARY,
+        media_type=WarcRenderer.media_type,
+        tags=["pages"],
+    )
+    def get(self, _request: Request, *, subject: Site, **_: object) -> StreamingHttpResponse:
+        """Download the pages of a site as a web archive, each record packed with gzip."""
+        parts = warc_parts(subject)
+        return StreamingHttpResponse(
+            (pack(record) for records in parts for record in records),
+            content_type=WarcRenderer.media_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{subject.name}.warc.gz"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
 
 
 class PageView(ApiView):

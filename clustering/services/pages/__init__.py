@@ -10,8 +10,9 @@ manifests       the lines of a manifest
 page_entries    what somebody wrote of a page in JSON
 pushed_pages    pages that another crawler pushes, in batches
 warcs           the records of a WARC
+warc_export     a site as a WARC
 source_pages    what a source holds, whatever it is
-archive_files   the style sheets, images and fonts that an archive brings along
+archive_files   what an archive holds beside pages: style sheets, images and fonts, addresses
 uploaded_pages  what people upload in the browser, as one source
 search_log      what people searched for before they came
 

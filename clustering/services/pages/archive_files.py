@@ -1,18 +1,22 @@
-"""Keep what an archive holds beside its pages: the style sheets, images and fonts of their looks."""
+"""Keep what an archive holds beside its pages: files of their looks, and addresses without a page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from django.utils import timezone
 
-from clustering.dom.addresses import BadAddress, normalise_url, url_hash
-from clustering.models import Asset
+from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url, url_hash
+from clustering.models import Asset, Page
 from clustering.services.looks.asset_fetching import NoSuchFile, cleaned_file
-from clustering.services.pages.source_pages import FoundFile
+from clustering.services.pages.pages import count_new_pages, lock_sites
+from clustering.services.pages.source_pages import FoundAddress, FoundFile
 from vertex.core.models import Site
 from vertex.core.storage import page_store
+
+REDIRECTS_TO: Final = "redirects to "  # with the address behind it: the reason of a redirected page
+REDIRECTS_PER_QUERY: Final = 500
 
 
 class PreparedFile(NamedTuple):
@@ -61,3 +65,53 @@ def store_files(*, site: Site, prepared: Sequence[PreparedFile]) -> None:
         ],
         ignore_conflicts=True,
     )
+
+
+def store_addresses(*, site: Site, found: Sequence[FoundAddress]) -> None:
+    """Write down addresses of an archive that belong to a site, in their order; those known already stay."""
+    if not found:
+        return
+    lock_sites([site])
+    now = timezone.now()
+    pages: dict[bytes, Page] = {}
+    for address in found:
+        try:
+            url = normalise_url(address.url)
+        except BadAddress:
+            continue
+        if belongs_to_site(url, site.root_url, site.extra_hosts):
+            pages[url_hash(url)] = Page(
+                site=site,
+                url=url,
+                url_hash=url_hash(url),
+                given_url=address.url,
+                state=address.state,
+                status=address.status,
+                reason=address.reason[:300],
+                depth=address.depth or 0,
+                visited_at=min(address.visited_at, now) if address.visited_at else None,
+            )
+    known = Page.objects.filter(site=site, url_hash__in=list(pages))
+    for key in known.values_list("url_hash", flat=True):
+        del pages[bytes(key)]
+    Page.objects.bulk_create(pages.values())
+    count_new_pages(pages.values())
+
+
+def link_redirects(*, site: Site) -> None:
+    """Point the redirected pages of archives to the pages where they lead, as far as these are known."""
+    redirected = Page.objects.filter(
+        site=site, state=Page.State.REDIRECTED, redirects_to=None, crawl=None
+    ).order_by("pk")
+    last = 0
+    while True:
+        pages = list(redirected.filter(pk__gt=last)[:REDIRECTS_PER_QUERY])
+        if not pages:
+            return
+        last = pages[-1].pk
+        hashes = [url_hash(page.reason.removeprefix(REDIRECTS_TO)) for page in pages]
+        targets = Page.objects.filter(site=site, url_hash__in=hashes)
+        pk_by_hash = {bytes(key): pk for key, pk in targets.values_list("url_hash", "pk")}
+        for page, key in zip(pages, hashes, strict=True):
+            page.redirects_to_id = pk_by_hash.get(key)
+        Page.objects.bulk_update(pages, ["redirects_to"])

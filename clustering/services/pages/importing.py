@@ -16,7 +16,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.dom.addresses import MAX_LENGTH, BadAddress, normalise_url
-from clustering.services.pages.archive_files import prepare_files, store_files
+from clustering.models import Page
+from clustering.services.pages.archive_files import (
+    link_redirects,
+    prepare_files,
+    store_addresses,
+    store_files,
+)
 from clustering.services.pages.archives import open_source
 from clustering.services.pages.pages import (
     PreparedVisit,
@@ -25,7 +31,7 @@ from clustering.services.pages.pages import (
     prepare_visits,
     store_visits,
 )
-from clustering.services.pages.source_pages import Item, NotTaken, Skipped, SourcePage
+from clustering.services.pages.source_pages import FoundAddress, Item, NotTaken, Skipped, SourcePage
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile, check_exists
@@ -130,6 +136,7 @@ class _Import:
         if not any(self.counts[what] for what in SNAPSHOTS):
             summary = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in self.counts.items())
             raise jobs.JobFailed(f"there is no page in it ({summary or 'nothing at all'})")
+        link_redirects(site=self.site)
         self._save(params=self.run.job.params | {"is_read": True})
 
     def _begin_anew(self, state: str) -> None:
@@ -155,6 +162,7 @@ class _Import:
             n_stored = self.n_stored + len(batch)
             store_files(site=self.site, prepared=files)
             self.run.renew(n_done=n_stored, message=_summary(self.counts))
+            store_addresses(site=self.site, found=_addresses_of(batch))
             lines = list(_lines_of(batch, store_visits(site=self.site, prepared=prepared)))
             counts = self.counts + _count(batch, lines)
             Refusal.objects.bulk_create(self._refusals(lines))
@@ -239,7 +247,23 @@ def _visit_of(page: SourcePage, now: datetime) -> Visit:
         status=page.status,
         content_type=page.content_type,
         is_given=True,
+        depth=page.depth,
+        etag=page.etag,
+        last_modified=page.last_modified,
     )
+
+
+def _addresses_of(batch: list[Item]) -> list[FoundAddress]:
+    """Return the addresses without a page, and between them those of pages, to keep their order."""
+    if not any(isinstance(item, Skipped) and item.address for item in batch):
+        return []
+    addresses = []
+    for item in batch:
+        if isinstance(item, SourcePage):
+            addresses.append(FoundAddress(item.url, Page.State.DUE))
+        elif isinstance(item, Skipped) and item.address is not None:
+            addresses.append(item.address)
+    return addresses
 
 
 def _lines_of(batch: list[Item], stored: list[StoredVisit]) -> Iterator[ImportedLine]:

@@ -39,6 +39,9 @@ class SourcePage:
     content_type: str = ""
     fetched_at: datetime | None = None
     inbound_xpath: str = ""  # of the first link to the page; blank where the source does not tell
+    depth: int | None = None  # links from where a crawl began; None where the source does not tell
+    etag: str = ""
+    last_modified: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,24 @@ class FoundFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundAddress:
+    """An address of an archive that has no page there, with what became of it."""
+
+    url: str
+    state: str  # as of a page
+    status: int | None = None
+    reason: str = ""
+    depth: int | None = None
+    visited_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """Something that a source may well hold and that is no page."""
 
     kind: str
     file: FoundFile | None = None
+    address: FoundAddress | None = None
 
 
 Item: TypeAlias = SourcePage | NotTaken | Skipped

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import BinaryIO
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
+from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.fetching.decoding import decode
 from clustering.fetching.refusals import FetchRefused
 from clustering.services.pages.source_pages import (
@@ -16,6 +18,7 @@ from clustering.services.pages.source_pages import (
     LAST_YEAR,
     MAX_BODY,
     MAX_FILE,
+    FoundAddress,
     FoundFile,
     Item,
     NotTaken,
@@ -35,7 +38,24 @@ STATUS_LINE = re.compile(r"HTTP/\d(?:\.\d)? +(\d{3})\b")
 END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
 CHUNK_SIZE = re.compile(rb"\s*([0-9A-Fa-f]{1,8})[^\r\n]{0,1000}\r?\n")
 LOOKS_LIKE_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-zA-Z]")
-RECORDS = WarcRecordType.response | WarcRecordType.revisit
+RECORDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
+MAX_METADATA = 64 * 1024  # links follow after what is read of it
+MAX_HOPS = 100_000
+# What may have become of an address without a page, in metadata that this product wrote.
+FATES = {"due", "redirected", "skipped", "refused", "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFacts:
+    """What the metadata of an archive say of an address."""
+
+    url: str
+    depth: int | None = None
+    given_url: str = ""
+    state: str = ""
+    status: int | None = None
+    reason: str = ""
+    visited_at: datetime | None = None
 
 
 def read_warc(stream: BinaryIO, label: str) -> Iterator[Item]:
@@ -49,20 +69,90 @@ def read_warc(stream: BinaryIO, label: str) -> Iterator[Item]:
         fsspec_args=False,
     )
     offset = 0
+    last: Item | None = None  # its metadata may follow
     try:
         for record in records:
             offset = record.stream_pos
-            yield _item_of(record, f"{label}:{offset}")
+            if record.record_type != WarcRecordType.metadata:
+                if last is not None:
+                    yield last
+                last = _item_of(record, f"{label}:{offset}")
+                continue
+            facts = _facts_of(record)
+            if last is not None and _url_of(last) == facts.url:
+                last = _with_facts(last, facts)
+            elif facts.state in FATES:
+                if last is not None:
+                    yield last
+                last = _without_page(facts)
     except OSError as error:
+        if last is not None:
+            yield last
         reason = f"the archive is damaged or cut short after this place: {str(error).lower()}"
-        yield NotTaken(f"{label}:{offset}", "damaged", reason)
+        last = NotTaken(f"{label}:{offset}", "damaged", reason)
+    if last is not None:
+        yield last
+
+
+def _facts_of(record: WarcRecord) -> ArchiveFacts:
+    text = record.reader.read(MAX_METADATA).decode("utf-8", "replace")
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            fields.setdefault(name.strip().lower(), storable(value.strip()))
+    status = fields.get("vertex-status", "")
+    return ArchiveFacts(
+        url=_target_of(record),
+        depth=min(len(fields["hopsfromseed"]), MAX_HOPS) if "hopsfromseed" in fields else None,
+        given_url=fields.get("vertex-given-url", ""),
+        state=fields.get("vertex-state", ""),
+        status=int(status) if re.fullmatch("[1-5][0-9][0-9]", status) else None,
+        reason=fields.get("vertex-reason", "")[:300],
+        visited_at=_sensible(record.record_date),
+    )
+
+
+def _target_of(record: WarcRecord) -> str:
+    # Old versions of wget write brackets.
+    return (record.headers.get("WARC-Target-URI") or "").strip("<>")
+
+
+def _url_of(item: Item) -> str:
+    if isinstance(item, Skipped):
+        return item.address.url if item.address else ""
+    return item.url
+
+
+def _with_facts(item: Item, facts: ArchiveFacts) -> Item:
+    """Return a page, or an address without one, with its depth and its address as it was handed in."""
+    if isinstance(item, SourcePage):
+        url = facts.given_url if _is_same(facts.given_url, item.url) else item.url
+        return replace(item, url=url, depth=facts.depth)
+    if isinstance(item, Skipped) and item.address is not None:
+        return replace(item, address=replace(item.address, depth=facts.depth))
+    return item
+
+
+def _is_same(given_url: str, url: str) -> bool:
+    try:
+        return normalise_url(given_url) == normalise_url(url)
+    except BadAddress:
+        return False
+
+
+def _without_page(facts: ArchiveFacts) -> Skipped:
+    visited_at = None if facts.state == "due" else facts.visited_at
+    address = FoundAddress(
+        facts.url, facts.state, facts.status, facts.reason, facts.depth, visited_at
+    )
+    return Skipped("without_page", address=address)
 
 
 def _item_of(record: WarcRecord, place: str) -> Item:
     if record.record_type == WarcRecordType.revisit:
         return Skipped("revisit")
-    # Old versions of wget write brackets.
-    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
+    url = _target_of(record)
     try:
         return _page_of(record, place, url)
     except PageRefused as refused:
@@ -76,10 +166,11 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
     status, headers, payload = _http_parts(block)
     if not status:
         return Skipped("not_http")
-    if not _is_html(headers.get("content-type", ""), payload):
+    is_page = record.headers.get("WARC-Identified-Payload-Type") in HTML_TYPES
+    if 300 <= status < 400 and not is_page:
+        return _redirect_of(record, url, status, headers)
+    if not is_page and not _is_html(headers.get("content-type", ""), payload):
         return Skipped("not_html", _file_of(record, url, status, headers, payload))
-    if 300 <= status < 400:
-        return Skipped("redirect")
     _check_complete(record)
     return SourcePage(
         place=place,
@@ -88,7 +179,28 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
         status=status,
         content_type=headers.get("content-type", "")[:200],
         fetched_at=_sensible(record.record_date),
+        etag=headers.get("etag", ""),
+        last_modified=headers.get("last-modified", ""),
     )
+
+
+def _redirect_of(record: WarcRecord, url: str, status: int, headers: Mapping[str, str]) -> Skipped:
+    """Return where an address leads; nothing where the header names no address."""
+    written = headers.get("location", "")
+    if not written:
+        return Skipped("redirect")
+    try:
+        location = normalise_url(join_url(url, written))
+    except BadAddress:
+        return Skipped("redirect")
+    address = FoundAddress(
+        url,
+        state="redirected",
+        status=status,
+        reason=f"redirects to {location}",
+        visited_at=_sensible(record.record_date),
+    )
+    return Skipped("redirect", address=address)
 
 
 def _file_of(

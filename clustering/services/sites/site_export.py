@@ -27,7 +27,7 @@ from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 ROWS_PER_QUERY = 1_000
 RENEWED_EVERY = 50_000  # rows: written in a few seconds
 KEPT_WITHOUT_JOB = timedelta(days=1)
-OWN_FILE = re.compile(r".+-([0-9]{1,18})(?:\.zip|(\.[0-9a-f]{8}\.partial))")
+OWN_FILE = re.compile(r".+-([0-9]{1,18})(?:\.zip|\.warc\.gz|(\.[0-9a-f]{8}\.partial))")
 
 
 def export_request(*, site: Site) -> JobRequest:

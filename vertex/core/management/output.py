@@ -81,16 +81,20 @@ class Lines:
 
 
 @contextmanager
-def open_output(path: str | Path = STANDARD, stdout: TextIO | None = None) -> Iterator[Lines]:
+def open_output(
+    path: str | Path = STANDARD, stdout: TextIO | None = None, *, is_packed: bool = False
+) -> Iterator[Lines]:
     """Open JSON lines for writing; a file appears under its name only when all is written.
 
-    `-` is standard output (or `stdout`), names in .gz and .zst are compressed.
+    `-` is standard output (or `stdout`), names in .gz and .zst are compressed, unless what is written
+    `is_packed` already.
     """
     if str(path) == STANDARD:
         yield Lines(_bytes_of(stdout or sys.stdout), is_file=False)
         return
     target = Path(path).resolve()
-    with _open_new(target) as stream, _compressed(stream, target.name) as packed:
+    name = "" if is_packed else target.name
+    with _open_new(target) as stream, _compressed(stream, name) as packed:
         yield Lines(packed, is_file=target.is_file() or not target.exists())
 
 
@@ -138,9 +142,9 @@ class WorkCommand(BaseCommand):
             help="where result lines go; .gz and .zst are compressed (default: standard output)",
         )
 
-    def open_output(self, path: str = STANDARD) -> Any:
+    def open_output(self, path: str = STANDARD, *, is_packed: bool = False) -> Any:
         """Open the results; see the function of this name."""
-        return open_output(path, self.stdout)  # type: ignore[arg-type]
+        return open_output(path, self.stdout, is_packed=is_packed)  # type: ignore[arg-type]
 
     def notice(self, text: str) -> None:
         """Write something that is no result to the person at the terminal."""

@@ -200,7 +200,7 @@ def test_a_batch_that_is_too_large_is_not_read(
 
 def test_small_bombs_do_not_add_up(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pushed_pages, "MAX_PUSHED_BYTES", 2 * len(BODY))
-    packed = {
+    packed: dict[str, Any] = {
         "headers": {"Content-Encoding": "gzip"},
         "body": base64.b64encode(gzip.compress(BODY)).decode(),
     }

@@ -19,7 +19,11 @@ from vertex.core.views.access import check_role, check_role_at, needs_role, user
 from vertex.core.views.lists import choice_of, list_part, words
 from vertex.core.views.toasts import tell
 
-EXPORTS = ("clustering.export_site", "rules.export_records")  # their jobs leave a file
+EXPORTS = (  # their jobs leave a file
+    "clustering.export_site",
+    "clustering.export_warc",
+    "rules.export_records",
+)
 PARAMS_SHOWN = ("entry", "max_pages", "delay", "strategy", "base_url")
 # Seconds between two looks, while something is at work and otherwise.
 LIVE_EVERY, QUIET_EVERY = (
