@@ -22,6 +22,34 @@ HTML = """<!doctype html><html><head><title>Shop</title></head><body style="marg
 <div style="height:3000px"></div><p id=z>last</p></body></html>"""
 
 
+DENSE = """<!doctype html><html><body style="margin:0;font:14px/15px monospace">
+<div>Started by the people of the board, who are many</div>
+<div><span id=a>Bodo</span> is a member since then, and wrote much</div>
+<div>Board <span id=b>Engines</span> and gears, with all that turns</div>
+<div>On <span id=c>1 May</span> it was said that nothing more would come</div>
+<div>Views</div><div style="margin:40px"><span id=d>12</span></div></body></html>"""
+# What is drawn above a page stands in a closed shadow: this keeps a hand on it.
+OPEN_MARKS = """
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) { return (window.marks = attach.call(this, options)); };
+"""
+BOXES = "() => window.marks?.querySelectorAll('.box').length"
+LABELS = """() => {
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(walker.currentNode);
+    if (walker.currentNode.data.trim()) texts.push(...range.getClientRects());
+  }
+  const covers = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top + 1 < a.bottom;
+  return [...window.marks.querySelectorAll(".label")].map((label) => {
+    const rect = label.getBoundingClientRect();
+    return { text: label.textContent, covered: texts.some((text) => covers(rect, text)) };
+  });
+}"""
+
+
 @pytest.fixture
 def small(people: object) -> Snapshot:
     site = frame_stage.site_of("shop")
@@ -214,6 +242,28 @@ class TestMarks:
         wait_on(page, lambda: bare != view.screenshot(), "the marks are seen")
         page.evaluate("frame.mark([])")
         wait_on(page, lambda: bare == view.screenshot(), "nothing is left of the marks")
+
+    def test_no_label_covers_a_text_and_one_with_room_is_whole(
+        self, open_page: OpenPage, people: object
+    ) -> None:
+        snapshot = frame_stage.snapshot_of(
+            frame_stage.site_of("board"), "https://board.example/dense", DENSE.encode()
+        )
+        page = open_page(frame_stage.look_address(snapshot))
+        page.add_init_script(OPEN_MARKS)
+        page.reload()
+        frame = frame_stage.inside(page)
+        numbers = [number_of(frame, f"#{name}") for name in "abcd"]
+        page.evaluate(
+            """numbers => frame.mark(numbers.map((number, n) => ({ id: n, kind: "value", number,
+              text: [0, 0, null], label: ["author", "board", "started", "views"][n] })))""",
+            numbers,
+        )
+        wait_on(page, lambda: 4 == frame.evaluate(BOXES), "all boxes are drawn")
+        labels = frame.evaluate(LABELS)
+
+        assert [] == [label["text"] for label in labels if label["covered"]]
+        assert "views" in {label["text"] for label in labels}
 
     def test_the_frame_scrolls_to_a_node(self, opened: tuple[Page, Frame]) -> None:
         page, frame = opened

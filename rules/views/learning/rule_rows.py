@@ -8,11 +8,15 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q
+import orjson
+from django.db.models import Count, F, Q
 
 from annotation.algorithms.attribute_types import AttributeType
-from clustering.models import Cluster, ClusterFigures
-from rules.models import Extraction, Record, Rule
+from clustering.models import Cluster, ClusterFigures, Snapshot
+from rules.algorithms.rule.rule import Alternative
+from rules.algorithms.rule.sentences import sentence_of
+from rules.models import Extraction, JudgedPage, Record, Rule
+from rules.views.review.review_rows import marks_at, paths_of
 from vertex.core.models import Job, Site
 
 RULE_TASKS = (
@@ -28,6 +32,7 @@ KIND_WORDS = {
     "draft": ("warning", "Draft"),
     "none": ("bad", "No rule"),
 }
+MAX_LOOKED_AT = 20  # records, of which the one with most values is lit
 MAX_DIFF_LINES = 2_000  # of a change of stylesheets
 
 
@@ -63,6 +68,7 @@ class AttributeCard(NamedTuple):
     n_checked: int
     attribute: AttributeType
     written: Sequence[Mapping[str, Any]] = ()  # XPaths that somebody wrote
+    sentence: str = ""  # where its values stand, in plain words
 
     @property
     def share_found(self) -> float | None:
@@ -170,7 +176,50 @@ def _card(
         n_checked=rule.validation.get("pages", 0),
         attribute=attribute,
         written=[] if alternatives else figure.get("ways", []),
+        sentence=_sentence(alternatives, is_multi=attribute.is_multi),
     )
+
+
+def _sentence(alternatives: Sequence[Mapping[str, Any]], *, is_multi: bool) -> str:
+    """Return in plain words where an attribute is looked for; blank where nothing was learnt of it."""
+    places = [sentence_of(Alternative.from_json(entry)) for entry in alternatives]
+    if is_multi:
+        return "; and ".join(places)
+    return "; where that is missing, ".join(places)
+
+
+class LitSample(NamedTuple):
+    """A stored page with what a rule finds on it, as the frame lights it."""
+
+    snapshot: Snapshot
+    marks: str
+
+
+def lit_sample(rule: Rule) -> LitSample | None:
+    """Return a page on which a rule finds much of what it looks for; None where it ran on none yet."""
+    records = Record.objects.there().filter(rule=rule)
+    records = records.select_related("snapshot__page__site", "snapshot__page_assets")
+    # First those that are drawn with their styles and images.
+    records = records.order_by(F("snapshot__page_assets").asc(nulls_last=True), "pk")
+    looked_at = [(record.snapshot, record.nodes) for record in records[:MAX_LOOKED_AT]]
+    if not looked_at:
+        judged = JudgedPage.objects.filter(review__rule=rule)
+        for page in judged.select_related("snapshot__page__site")[:MAX_LOOKED_AT]:
+            looked_at += [(page.snapshot, line.nodes) for line in page.lines if line.nodes]
+    if not looked_at:
+        return None
+    snapshot, nodes = max(looked_at, key=_n_values_seen)
+    return lit(snapshot, nodes)
+
+
+def _n_values_seen(looked_at: tuple[Snapshot, Mapping[str, Any]]) -> tuple[bool, int]:
+    snapshot, nodes = looked_at
+    return hasattr(snapshot, "page_assets"), len(nodes)
+
+
+def lit(snapshot: Snapshot, nodes: Mapping[str, Any]) -> LitSample:
+    """Return a page with the nodes of a record, by attribute, as marks."""
+    return LitSample(snapshot, orjson.dumps(marks_at(snapshot, paths_of(nodes))).decode())
 
 
 def changed_lines(before: str, after: str) -> list[ChangedLine]:

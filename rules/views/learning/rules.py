@@ -21,6 +21,7 @@ from rules.views.learning.rule_rows import (
     changed_lines,
     clusters_with_rules,
     last_failure,
+    lit_sample,
     rule_lines,
     work_on_rules,
 )
@@ -66,6 +67,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "rule": shown,
         "refusal": why_not(shown, user_of(request)),
         "cards": attribute_cards(shown),
+        "lit": lit_sample(shown),
         "samples": shown.samples.select_related("snapshot__page").order_by("pk"),
         "golden": GoldenRecord.objects.filter(rule=shown).count(),
         "versions": versions.defer("definition", "stylesheet").order_by("-version")[:MAX_VERSIONS],

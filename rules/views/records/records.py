@@ -16,6 +16,7 @@ from clustering.models import Cluster
 from rules.models import Extraction, Record, RecordQuerySet, Rule
 from rules.services.records import file_formats, record_exports
 from rules.services.records.record_rows import WantedRows, narrowed
+from rules.views.learning.rule_rows import lit
 from rules.views.learning.rules import allowed
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role
@@ -108,12 +109,15 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def record(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
-    rows = Record.objects.select_related("page", "cluster", "rule__vertical", "snapshot")
+    rows = Record.objects.select_related(
+        "page", "cluster", "rule__vertical", "snapshot__page__site"
+    )
     shown = get_object_or_404(rows, site=site, pk=pk)
     versions = shown.versions.select_related("rule")[:VERSIONS_SHOWN]
     context = allowed(request, site) | {
         "record": shown,
         "values": value_rows(shown),
+        "lit": lit(shown.snapshot, shown.nodes),
         "history": _history(shown, versions),
     }
     return render(request, "rules/records/record.html", context)

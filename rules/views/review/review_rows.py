@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from annotation.algorithms.anchors.node_paths import AnchorProblem, select_nodes
+from annotation.algorithms.anchors.node_paths import AnchorProblem, select_nodes, texts_of
 from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.models import Snapshot
@@ -157,7 +157,7 @@ class Places(NamedTuple):
 
 def places_on(page: JudgedPage) -> Places:
     """Return where the values of a page stand; by their texts where the stylesheet does not tell it."""
-    emitted = [(name, path) for line in page.lines for name, path in _paths(line.nodes)]
+    emitted = [(name, path) for line in page.lines for name, path in paths_of(line.nodes)]
     names = {name for name, _ in emitted}
     not_emitted: dict[str, list[str]] = {}
     for line in page.lines:
@@ -196,15 +196,17 @@ def marks_at(
         shown = read_page(snapshot)
     except PageUnfit:
         return []
-    numbers = [(name, _number_at(shown, path)) for name, path in list(nodes)[:MAX_MARKS]]
-    return [
-        {"id": f"{name}-{index}", "kind": kind, "number": number, "text": None, "label": name}
-        for index, (name, number) in enumerate(numbers)
-        if number is not None
-    ]
+    marks = []
+    for index, (name, path) in enumerate(list(nodes)[:MAX_MARKS]):
+        place = _place_at(shown, path)
+        if place is not None:
+            mark = {"id": f"{name}-{index}", "kind": kind, "label": name}
+            marks.append(mark | {"number": place.number, "text": place.text})
+    return marks
 
 
-def _paths(nodes: Mapping[str, str | list[str]]) -> list[tuple[str, str]]:
+def paths_of(nodes: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the XPaths of a record's nodes, each with its attribute."""
     return [
         (name, path)
         for name, paths in nodes.items()
@@ -212,12 +214,27 @@ def _paths(nodes: Mapping[str, str | list[str]]) -> list[tuple[str, str]]:
     ]
 
 
-def _number_at(page: NumberedPage, path: str) -> int | None:
+class MarkPlace(NamedTuple):
+    """What is lit of a page: an element or, of its n-th text, the part that is not blank."""
+
+    number: int  # of the element
+    text: list[int] | None  # which of its texts, from 0, and where that begins and ends
+
+
+def _place_at(page: NumberedPage, path: str) -> MarkPlace | None:
+    """Return what an XPath selects first; None where the page does not have it."""
     try:
         nodes = select_nodes(page.texts.tree, path)
     except AnchorProblem:
         return None
-    return page.number_of(nodes[0].element) if nodes else None
+    if not nodes:
+        return None
+    node, number = nodes[0], page.number_of(nodes[0].element)
+    if node.number is None:
+        return MarkPlace(number, None)
+    text = texts_of(node.element)[node.number - 1]
+    begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    return MarkPlace(number, [node.number - 1, begin, end] if begin < end else None)
 
 
 def _beside(pages: Sequence[JudgedPage], shown: JudgedPage | None, step: int) -> JudgedPage | None:

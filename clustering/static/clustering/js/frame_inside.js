@@ -20,10 +20,12 @@
   const textOf = getter(Node.prototype, "textContent");
   const nameOf = getter(Element.prototype, "localName");
   const contains = method(Node.prototype, "contains");
+  const elementAt = method(Document.prototype, "elementFromPoint");
 
   const CLICK = 5; // pixels that a pointer may move between press and release
   const NATIVE_KEYS = /^(PageUp|PageDown|Home|End|Tab|F\d+|Shift|Control|Alt|Meta|AltGraph)$/;
   const CONTROLS = new Set(["input", "select", "textarea", "button", "option", "optgroup", "label", "summary"]);
+  const FIELDS = new Set(["input", "select", "textarea", "button"]);
   const LONGEST = 200;
 
   // Numbers and texts
@@ -144,12 +146,13 @@
       const all = [...marks];
       if (over !== null) all.push({ kind: "hover", number: over });
       if (selected !== null) all.push({ kind: "selected", number: selected });
-      for (const mark of all) drawMark(mark, drawn);
+      const labels = new Labels();
+      for (const mark of all) drawMark(mark, drawn, labels);
       layer.replaceChildren(drawn);
     });
   }
 
-  function drawMark(mark, drawn) {
+  function drawMark(mark, drawn, labels) {
     const rects = boxesOf(mark).filter((rect) => rect.width > 0 && rect.height > 0);
     for (const rect of rects) {
       const box = document.createElementNS("http://www.w3.org/1999/xhtml", "div");
@@ -158,15 +161,91 @@
       box.style.cssText = `left:${rect.left - grow}px;top:${rect.top - grow}px;width:${rect.width + 2 * grow}px;height:${rect.height + 2 * grow}px`;
       drawn.append(box);
     }
-    if (mark.label && rects.length) {
-      const label = document.createElementNS("http://www.w3.org/1999/xhtml", "div");
-      label.className = `label ${mark.kind}`;
-      label.textContent = mark.label;
-      const above = rects[0].top - 17;
-      label.style.cssText = `left:${Math.max(0, rects[0].left)}px;top:${above >= 0 ? above : rects[0].bottom + 1}px`;
-      drawn.append(label);
+    if (!mark.label || !rects.length) return;
+    const placed = labels.place(mark.label, rects);
+    if (!placed) return;
+    const label = document.createElementNS("http://www.w3.org/1999/xhtml", "div");
+    label.className = `label ${mark.kind}`;
+    label.textContent = placed.text;
+    label.style.cssText = `left:${placed.left}px;top:${placed.top}px`;
+    drawn.append(label);
+  }
+
+  // Labels stand where the page shows no text, beside their box; one that finds no such place is shortened to a
+  // letter, and left out where even that would cover something.
+  const LABEL_HEIGHT = 16;
+  const LABEL_MOST = 240;
+  const LABEL_GAP = 2;
+  const LOOK_EVERY = 7; // pixels between the points at which a place is looked at
+  const pen = document.createElementNS("http://www.w3.org/1999/xhtml", "canvas").getContext("2d");
+  if (pen) pen.font = "600 11px system-ui, sans-serif";
+
+  class Labels {
+    #placed = [];
+    #textsAt = new Map(); // by element: where its own texts stand
+
+    /** Return text and place of a label; null where each place would cover a text or another label. */
+    place(text, rects) {
+      for (const shown of [text, text.slice(0, 1)]) {
+        const width = Math.min(LABEL_MOST, Math.ceil(pen ? pen.measureText(shown).width : 7 * shown.length) + 11);
+        for (const [left, top] of this.#places(rects, width)) {
+          const rect = new DOMRect(left, top, width, LABEL_HEIGHT);
+          if (!this.#isFree(rect)) continue;
+          this.#placed.push(rect);
+          return { text: shown, left, top };
+        }
+      }
+      return null;
+    }
+
+    /** Above, right, left and below of a value, then in the corners of its box. */
+    #places(rects, width) {
+      const [first, last, whole] = [rects[0], rects[rects.length - 1], around(rects)];
+      const beside = first.top + Math.min(0, (first.height - LABEL_HEIGHT) / 2);
+      const above = first.top - LABEL_HEIGHT - 1;
+      return [
+        [first.left, above],
+        [first.right - width, above],
+        [last.right + LABEL_GAP, last.bottom - Math.max(LABEL_HEIGHT, (last.height + LABEL_HEIGHT) / 2)],
+        [first.left - width - LABEL_GAP, beside],
+        [last.left, last.bottom + 1],
+        [last.right - width, last.bottom + 1],
+        [whole.right - width - LABEL_GAP, whole.top + LABEL_GAP],
+        [whole.right - width - LABEL_GAP, whole.bottom - LABEL_HEIGHT - LABEL_GAP],
+      ];
+    }
+
+    #isFree(rect) {
+      if (rect.left < 0 || rect.right > document.documentElement.clientWidth) return false;
+      if (rect.top < 0 || rect.bottom > window.innerHeight) return false;
+      if (this.#placed.some((other) => meets(rect, other))) return false;
+      for (let x = rect.left + 1; x < rect.right + LOOK_EVERY; x += LOOK_EVERY) {
+        for (const y of [rect.top + 2, rect.top + LABEL_HEIGHT / 2, rect.bottom - 2]) {
+          const element = elementAt(document, Math.min(x, rect.right - 1), y);
+          if (element && this.#texts(element).some((text) => meets(rect, text))) return false;
+        }
+      }
+      return true;
+    }
+
+    #texts(element) {
+      let boxes = this.#textsAt.get(element);
+      if (!boxes) {
+        boxes = FIELDS.has(nameOf(element)) ? Array.from(rectsOf(element)) : [];
+        for (let child = firstChildOf(element); child; child = nextOf(child)) {
+          if (kindOf(child) !== Node.TEXT_NODE || !child.data.trim()) continue;
+          const range = document.createRange();
+          range.selectNodeContents(child);
+          boxes.push(...range.getClientRects());
+        }
+        this.#textsAt.set(element, boxes);
+      }
+      return boxes;
     }
   }
+
+  const meets = (one, other) =>
+    one.left < other.right && other.left < one.right && one.top < other.bottom - 1 && other.top + 1 < one.bottom;
 
   function boxesOf({ number, text, endNumber, kind }) {
     const element = elements[number];
@@ -216,12 +295,21 @@
     return Array.from(range.getClientRects());
   }
 
+  const isWithin = (rect) =>
+    rect.top >= 0 && rect.bottom <= window.innerHeight && rect.left >= 0 && rect.right <= window.innerWidth;
+
+  // The frame scrolls by itself first: what scrolls an element into view scrolls the page around as well.
   function show(number) {
     const element = elements[number];
     if (!element) return;
-    const rect = around(boxesOfElement(element));
-    const isSeen = rect.top >= 0 && rect.bottom <= window.innerHeight && rect.left >= 0 && rect.right <= window.innerWidth;
-    if (!isSeen) scrollTo(element, { block: rect.height > window.innerHeight ? "start" : "center", inline: "nearest" });
+    let rect = around(boxesOfElement(element));
+    if (isWithin(rect)) return;
+    const spare = Math.max(0, window.innerHeight - rect.height) / 2;
+    const left = rect.left < 0 || rect.right > window.innerWidth ? rect.left : 0;
+    window.scrollBy({ top: rect.top - spare, left, behavior: "instant" });
+    rect = around(boxesOfElement(element));
+    const isNear = rect.top < window.innerHeight && rect.bottom > 0;
+    if (!isNear) scrollTo(element, { block: "nearest", inline: "nearest" });
   }
 
   // Steps by keyboard: to what can be seen only

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 import pytest
@@ -54,6 +55,30 @@ def two_versions() -> tuple[Rule, Rule]:
     sampled(first, 1)
     sampled(second, 2)
     return first, second
+
+
+class TestPlaces:
+    """Where values stand: in a sentence, and lit on a stored page."""
+
+    def marks(self, client: Client, name: str, *parts: object) -> list[dict[str, Any]]:
+        lit = client.get(reverse(name, args=["shop", *parts])).context["lit"]
+        found: list[dict[str, Any]] = json.loads(lit.marks)
+        return found
+
+    def test_a_rule_says_it_in_words_and_lights_the_text_alone(self, ada: Client) -> None:
+        rule, [record] = shop_with_records(1)
+        page = page_of(rule.cluster.site, "lit", b"<h1> Trail <b>R</b>unner </h1>")
+        nodes = {"name": "/html/body/h1/text()[2]", "price": "/html/body/h1/b", "sizes": ["//x"]}
+        Record.objects.update(snapshot=page.latest_snapshot, nodes=nodes)
+
+        assert "the text in the heading" in seen(ada, "rule", rule.cluster.name)
+        for name, key in (("rule", rule.cluster.name), ("record", record.pk)):
+            places = {mark["label"]: mark["text"] for mark in self.marks(ada, name, key)}
+            assert {"name": [1, 0, 5], "price": None} == places
+
+    def test_a_rule_without_records_has_no_picture(self, ada: Client) -> None:
+        rule = rule_of(site_of("shop"))
+        assert "data-lit" not in seen(ada, "rule", rule.cluster.name)
 
 
 class TestRules:
