@@ -154,3 +154,18 @@ def networks(name: str) -> list[Network]:
         return [ipaddress.ip_network(word) for word in words(name)]
     except ValueError as error:
         raise BadSetting(name, f"{error}; write networks as 127.0.0.0/8,10.1.0.0/16") from None
+
+
+def proxies(name: str) -> list[str]:
+    """Return the variable's comma-separated proxies, each as host:port."""
+    names = []
+    for word in words(name):
+        try:
+            parts = urlsplit(f"//{word}")
+            host, port = parts.hostname or "", parts.port
+        except ValueError:
+            host, port = "", None
+        if not host or not port or parts.netloc.lower() != word.lower() or "@" in word:
+            raise BadSetting(name, f"{word!r} is no proxy; write proxy.example.org:3128")
+        names.append(word.lower())
+    return names

@@ -6,7 +6,7 @@ from django.urls import URLPattern, path, register_converter
 
 from clustering.api.clusters import cluster_changes, clusterings, doubts, fields
 from clustering.api.pages import incoming, pages, pushes
-from clustering.api.sites import sites
+from clustering.api.sites import fetching, sites
 from vertex.core.converters import NameConverter
 
 
@@ -27,6 +27,7 @@ ANSWER = f"{SITE}doubt-answers/<id:pk>/"
 urlpatterns: list[URLPattern] = [
     path("sites/", sites.Sites.as_view(), name="sites"),
     path("sites/<name:name>/", sites.SiteView.as_view(), name="site"),
+    path("sites/<name:name>/fetching/", fetching.Fetching.as_view(), name="site_fetching"),
     path("sites/<name:name>/crawls/", incoming.Crawls.as_view(), name="crawls"),
     path("sites/<name:name>/imports/", incoming.Imports.as_view(), name="imports"),
     path(

@@ -6,6 +6,7 @@ page       bytes to a tree, with the encoding that browsers would choose
 addresses  addresses, normalised and compared
 links      the links of a page
 sitemaps   what a site lists of itself
+log_in_forms  the form by which people log in, and what shows that somebody is logged in
 paths      where elements stand: paths with positions, paths of tags
 visible    which elements show nothing, which begin a line, which are headings
 

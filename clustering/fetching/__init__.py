@@ -6,6 +6,9 @@ the one that runs a page's scripts.
 client       one request with its redirects
 loop         the asyncio loop of this process, on which all of them are made
 guard        which addresses may be connected to
+proxies      the proxy that a site is fetched through
+sessions     what one site is asked with: headers, cookies, an account
+log_in       the log-in by a form
 connections  one HTTP/1.1 connection over a socket of the guard
 deadlines    the time that a browser may take
 decoding     compressed bodies, within a bound

@@ -37,7 +37,9 @@ from clustering.fetching.deadlines import DeadlinePassed
 from clustering.fetching.decoding import ACCEPTED, BodyTooLarge, decode, encodings
 from clustering.fetching.guard import Guard, read_url
 from clustering.fetching.loop import network_loop, wait_for
+from clustering.fetching.proxies import ProxyServer
 from clustering.fetching.refusals import FetchRefused
+from clustering.fetching.sessions import SiteSession
 
 MAX_BYTES: Final = 10 * 1024 * 1024
 MAX_REDIRECTS: Final = 5
@@ -103,15 +105,17 @@ def _takes_all(_status: int, _content_type: str) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Client:
-    """Connections to any hosts, kept open between requests, without cookies and credentials.
+    """Connections to any hosts, kept open between requests.
 
-    All but its making happens on the loop.
+    Cookies and credentials are those of its `session`, and go where that lets them; without one there are
+    none. All but its making happens on the loop.
     """
 
     user_agent: str
     guard: Guard = field(default_factory=Guard)
     certificates: ssl.SSLContext | None = None
     silence: float = MAX_SILENCE
+    session: SiteSession | None = None
     idle: dict[str, list[IdleConnection]] = field(default_factory=dict)  # by origin
 
     async def fetch(
@@ -176,6 +180,9 @@ class Client:
             head = await connection.ask(
                 request.method, target.target, self._headers(target, request), request.content
             )
+            if self.session is not None:
+                set_cookies = _all_of(list(head.headers), b"set-cookie")
+                self.session.keep_cookies(target, set_cookies)
             answer = await _read(connection, head, target, request, seen)
             is_idle = connection.become_idle()
         except AnswerBroken as error:
@@ -226,6 +233,8 @@ class Client:
             "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
             "Accept-Encoding": ACCEPTED,
         }
+        if self.session is not None:
+            headers |= self.session.headers_for(target)
         if request.content:
             headers["Content-Length"] = str(len(request.content))
         return list({**headers, **request.headers}.items())
@@ -312,14 +321,26 @@ class Fetcher:
             self.stop.wait(seconds)
 
 
-def open_client() -> Client:
-    """Return a client with this installation's name and allowed networks."""
-    return Client(settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)))
+def open_guard(proxy: ProxyServer | None = None) -> Guard:
+    """Return a guard with this installation's allowed networks and proxies."""
+    return Guard(
+        tuple(settings.ALLOWED_NETWORKS),
+        proxy=proxy,
+        allowed_proxies=frozenset(settings.FETCH_PROXIES),
+    )
 
 
-def open_fetcher(stop: threading.Event | None = None) -> Fetcher:
-    """Return a fetcher with this installation's name and allowed networks."""
-    return Fetcher(open_client(), stop)
+def open_client(session: SiteSession | None = None) -> Client:
+    """Return a client with this installation's name, for one site where its session is given."""
+    guard = open_guard(session.proxy if session else None)
+    return Client(settings.USER_AGENT, guard, session=session)
+
+
+def open_fetcher(
+    stop: threading.Event | None = None, session: SiteSession | None = None
+) -> Fetcher:
+    """Return a fetcher with this installation's name, for one site where its session is given."""
+    return Fetcher(open_client(session), stop)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ import ipaddress
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
 from clustering.dom.addresses import Address, BadAddress, parse_url
+from clustering.fetching.proxies import ProxyRefused, ProxyServer, open_tunnel
 from clustering.fetching.refusals import FetchRefused
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -139,24 +140,44 @@ def resolve_name(host: str, port: int) -> list[str]:
 
 @dataclass(slots=True)
 class Guard:
-    """The addresses of this installation: all public ones, and those of the networks it allows."""
+    """The addresses of this installation: all public ones, and those of the networks it allows.
+
+    Where a proxy is given, all connections lead through it; it must be one that the operator allows, and may
+    then stand at any address.
+    """
 
     allowed_networks: tuple[Network, ...] = ()
     resolve: Callable[[str, int], list[str]] = field(default=resolve_name)
+    proxy: ProxyServer | None = None
+    allowed_proxies: frozenset[str] = frozenset()  # as host:port
 
     async def connect(self, host: str, port: int) -> socket.socket:
         """Resolve a host, check every answer, connect to the first that accepts.
 
-        This is the only way out: to a host itself, to a proxy, and for a browser.
+        This is the only way out: to a host itself, through a proxy, and for a browser.
         """
         addresses = await self.checked_addresses(host, port)
-        problem = ""
-        for address in addresses[:MAX_ADDRESSES_TRIED]:
-            try:
-                return await _connect(address, port)
-            except OSError as error:
-                problem = problem or (os.strerror(error.errno) if error.errno else "timed out")
-        raise ConnectFailed(f"{host}:{port} does not take connections: {problem}")
+        if self.proxy is not None:
+            return await self._connect_through(self.proxy, addresses[0], port)
+        return await _connect_to_first(addresses, host, port)
+
+    async def _connect_through(
+        self, proxy: ProxyServer, address: IpAddress, port: int
+    ) -> socket.socket:
+        """Connect to a checked address by a tunnel that the proxy opens."""
+        if proxy.name not in self.allowed_proxies:
+            raise ProxyRefused(f"the proxy {proxy.name} is none that VERTEX_FETCH_PROXIES allows")
+        answers = [proxy.host]
+        if not _read_address(proxy.host):
+            answers = await self._look_up(proxy.host, proxy.port)
+        proxy_addresses = [parse_address(answer, proxy.host) for answer in answers]
+        connection = await _connect_to_first(proxy_addresses, proxy.host, proxy.port)
+        try:
+            await open_tunnel(connection, proxy, address, port)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     async def checked_addresses(self, host: str, port: int) -> list[IpAddress]:
         """Return a host's addresses, or raise if a single one of them is refused."""
@@ -235,6 +256,17 @@ def is_own(address: IpAddress, port: int) -> bool:
 def networks(words: Iterable[str]) -> tuple[Network, ...]:
     """Read networks as settings and tests write them."""
     return tuple(ipaddress.ip_network(word) for word in words)
+
+
+async def _connect_to_first(addresses: Sequence[IpAddress], host: str, port: int) -> socket.socket:
+    """Connect to the first address that accepts."""
+    problem = ""
+    for address in addresses[:MAX_ADDRESSES_TRIED]:
+        try:
+            return await _connect(address, port)
+        except OSError as error:
+            problem = problem or (os.strerror(error.errno) if error.errno else "timed out")
+    raise ConnectFailed(f"{host}:{port} does not take connections: {problem}")
 
 
 async def _connect(address: IpAddress, port: int) -> socket.socket:

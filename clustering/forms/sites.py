@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from clustering.dom.addresses import BadAddress, normalise_url
-from clustering.services.crawl.limits import DEFAULT_PAGES, MAX_DELAY, MAX_PAGES
+from clustering.services.crawl.limits import DEFAULT_PAGES, MAX_PAGES
 from vertex.core.models import Site
 from vertex.core.models.sites import SITE_NAME
 
@@ -123,23 +123,6 @@ class NewSiteForm(forms.Form):
 class SiteSettingsForm(forms.Form):
     title = forms.CharField(
         label="Title", max_length=200, required=False, help_text="What people call the site."
-    )
-    crawl_delay = forms.FloatField(
-        label="Pause between requests",
-        min_value=0,
-        max_value=MAX_DELAY,
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
-        help_text="Seconds for each host. 0 only for sites of your own.",
-    )
-    obey_robots = forms.BooleanField(
-        label="Obey robots.txt",
-        required=False,
-        help_text="Leave out what the site asks robots not to fetch.",
-    )
-    renders = forms.BooleanField(
-        label="Render pages",
-        required=False,
-        help_text="Fetch with a real browser, for sites that build their pages by script. Much slower.",
     )
     extra_hosts = HostsField(
         label="Further hosts",

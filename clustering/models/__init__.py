@@ -13,6 +13,7 @@ from clustering.models.clusterings import (
     PageMembership,
 )
 from clustering.models.doubts import ClusterAnswer, ClusterDoubt
+from clustering.models.fetching import SiteFetching
 from clustering.models.pages import Host, Link, Page, SearchClick, Snapshot
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Page",
     "PageMembership",
     "SearchClick",
+    "SiteFetching",
     "Snapshot",
     "SnapshotAssets",
 ]

@@ -18,6 +18,7 @@ from clustering.forms.sites import propose_name
 from clustering.models import SearchClick
 from clustering.services.crawl import crawling
 from clustering.services.sites import sites as sites_service
+from clustering.services.sites.site_fetching import fetching_of
 from clustering.views.clusters.cluster_rows import site_clusters
 from clustering.views.clusters.doubt_rows import doubt_card
 from monitoring.views.checks.site_rows import site_checks
@@ -93,6 +94,7 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         "last_failed": last if last and last.state == Job.State.FAILED else None,
         "jobs": latest_jobs,
         "refusals": shown.refusals.order_by("-pk")[:REFUSALS_SHOWN],
+        "fetching": fetching_of(shown),
         "has_search_log": SearchClick.objects.filter(site=shown).exists(),
         "facts": facts,
         "next": next_step(facts),
@@ -179,7 +181,6 @@ def site_settings(request: HttpRequest, name: str) -> HttpResponse:
 @transaction.atomic
 def _change(changed: Site, form: SettingsForm, actor: User) -> None:
     settings = dict(form.cleaned_data)
-    settings["render"] = settings.pop("renders")
     if "vertical" in settings:
         assign_vertical(site=changed, vertical=settings.pop("vertical"), actor=actor)
     sites_service.change_site(site=changed, actor=actor, **settings)
@@ -189,7 +190,7 @@ def _settings_of(shown: Site) -> dict[str, Any]:
     assignment = Assignment.objects.defaults().filter(site=shown).select_related("vertical").first()
     settings = {field: getattr(shown, field) for field in sites_service.SETTINGS}
     vertical = assignment.vertical.name if assignment else ""
-    return settings | {"renders": shown.render, "vertical": vertical}
+    return settings | {"vertical": vertical}
 
 
 def _as_posted(settings: dict[str, Any]) -> list[tuple[str, str]]:

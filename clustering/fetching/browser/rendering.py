@@ -7,8 +7,8 @@ Redirects are not followed but returned, as the fetcher does.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final
@@ -25,11 +25,13 @@ from clustering.fetching.client import (
     PAGE_SECONDS,
     REDIRECTS,
     Fetched,
+    open_guard,
 )
 from clustering.fetching.connections import AnswerBroken
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.decoding import BodyTooLarge
 from clustering.fetching.guard import Guard, read_url
+from clustering.fetching.sessions import SiteSession
 
 MAX_BROWSERS: Final = 2  # at once
 MAX_BYTES_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
@@ -55,27 +57,35 @@ class Renderer:
     )
 
     def render(
-        self, url: str, *, takes: Callable[[int, str], bool], seconds: float = PAGE_SECONDS
+        self,
+        url: str,
+        *,
+        takes: Callable[[int, str], bool],
+        seconds: float = PAGE_SECONDS,
+        session: SiteSession | None = None,
     ) -> Fetched:
         """Return the page after its scripts have run; other answers as the fetcher does.
 
-        Raises a FetchRefused.
+        Of a site's session the page's own host gets the cookies, and the page itself the headers: what
+        the page asks for besides may lead anywhere. Raises a FetchRefused.
         """
         address = read_url(url)
+        guard, user_agent = self.guard, self.user_agent
+        if session is not None:
+            guard = replace(guard, proxy=session.proxy)
+            user_agent = session.user_agent or user_agent
         with self._slots:
             deadline = Deadline(seconds, self.stop)
             with (
-                Proxy(self.guard, deadline, MAX_BYTES_PASSED) as proxy,
-                Chromium(self.binary, self.user_agent, proxy.port, deadline) as browser,
+                Proxy(guard, deadline, MAX_BYTES_PASSED) as proxy,
+                Chromium(self.binary, user_agent, proxy.port, deadline) as browser,
             ):
-                return _Visit(browser, proxy, address, takes).answer()
+                return _Visit(browser, proxy, address, takes, session).answer()
 
 
 def open_renderer(stop: threading.Event | None = None) -> Renderer:
     """Return a renderer with this installation's browser, name and allowed networks."""
-    return Renderer(
-        settings.CHROMIUM, settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)), stop
-    )
+    return Renderer(settings.CHROMIUM, settings.USER_AGENT, open_guard(), stop)
 
 
 @dataclass(slots=True)
@@ -86,6 +96,7 @@ class _Visit:
     proxy: Proxy
     address: Address
     takes: Callable[[int, str], bool]
+    site_session: SiteSession | None = None
     session: str = ""
     frame: str = ""
     loader: str = ""  # of what the frame shows
@@ -116,11 +127,21 @@ class _Visit:
         self._ask("Page.setLifecycleEventsEnabled", enabled=True)
         self._ask("Page.addScriptToEvaluateOnNewDocument", source=BEFORE_SCRIPTS)
         self.browser.tell("Browser.setDownloadBehavior", behavior="deny")
+        if self.site_session is not None:
+            self._set_cookies(self.site_session.cookies_for(self.address))
         # Documents stop twice: before they are asked for, and when their headers are there.
         documents = [
             {"resourceType": "Document", "requestStage": stage} for stage in ("Request", "Response")
         ]
         self._ask("Fetch.enable", patterns=documents)
+
+    def _set_cookies(self, value_by_name: Mapping[str, str]) -> None:
+        cookies = [
+            {"name": name, "value": value, "url": f"{self.address.origin}/"}
+            for name, value in value_by_name.items()
+        ]
+        if cookies:
+            self._ask("Network.setCookies", cookies=cookies)
 
     def _await_headers(self) -> None:
         while not self.status:
@@ -174,7 +195,16 @@ class _Visit:
             if self.status in REDIRECTS:
                 self._abort(number)
                 return
-        self.browser.tell("Fetch.continueRequest", self.session, requestId=number)
+        changes: dict[str, Any] = {}
+        if is_page and not is_answer and self.site_session is not None:
+            own = self.site_session.headers_for(self.address)
+            headers = {**paused["request"]["headers"], **own}
+            changes["headers"] = [
+                {"name": name, "value": value}
+                for name, value in headers.items()
+                if name != "Cookie"  # the browser has them
+            ]
+        self.browser.tell("Fetch.continueRequest", self.session, requestId=number, **changes)
 
     def _abort(self, request: str) -> None:
         self.browser.tell(

@@ -15,6 +15,7 @@ fetch_tasks    the fetch of one page
 frontier       the pages still to visit, as rows
 limits         how far and how fast a crawl goes: checked once, whoever asks
 crawl_results  answers, judged and stored
+site_sessions  what a site is asked with, from its row
 hosts          the leases, pauses and robots.txt of hosts
 
 Imported from outside: the three requests for crawls, `takes_page`, and `hosts`.

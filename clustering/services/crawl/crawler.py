@@ -20,13 +20,16 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
+from clustering.dom.log_in_forms import leads_out
 from clustering.fetching.browser.rendering import Renderer
 from clustering.fetching.client import Fetched, open_client
+from clustering.fetching.log_in import check_logged_in, log_in
 from clustering.fetching.loop import Requests, do_in_thread, network_loop
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsFile, read_robots
+from clustering.fetching.sessions import SiteLogIn, SiteSession, WayOut
 from clustering.models import Host, Page
-from clustering.services.crawl import hosts
+from clustering.services.crawl import hosts, site_sessions
 from clustering.services.crawl.crawl_results import BatchResult, CrawlWriter, takes_page
 from clustering.services.crawl.fetch_tasks import FetchTask, FileFetch
 from clustering.services.crawl.frontier import DuePage, Frontier, LinkTarget, NewlyDue
@@ -37,6 +40,9 @@ from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
 RETRY_HOST_SECONDS: Final = 1.0  # after which a host that another job has is tried again
 MIN_REPORTED_WAIT: Final = 3.0  # seconds
+MAX_LOG_IN_BYTES: Final = 10 * 1024 * 1024  # of a page with a form
+MAX_LOG_IN_TRIES: Final = 3  # where the host is in trouble
+MAX_LOGGED_OUT: Final = 3  # pages in a row that show nobody logged in, after logging in again
 
 
 class CrawlDriver(Protocol):
@@ -51,6 +57,17 @@ class CrawlDriver(Protocol):
     def drop(self, crawler: Crawler) -> None: ...
 
     def renderer(self) -> Renderer: ...
+
+
+@dataclass(slots=True)
+class LogInState:
+    """How far a crawl is with logging in."""
+
+    is_awaited: bool = False  # nothing else is asked for
+    is_mended: bool = False  # somebody was found logged out, and logged in again
+    done_at: float = 0.0  # the clock of the process
+    n_tries: int = 0
+    pages_without: set[int] = field(default_factory=set)  # in a row that show nobody logged in
 
 
 @dataclass(slots=True, eq=False)
@@ -68,6 +85,8 @@ class Crawler:
     waits_for: dict[int, float] = field(default_factory=dict)
     # Files to fetch, by host, until its queue has them.
     files: dict[int, list[FileFetch]] = field(default_factory=dict)
+    session: SiteSession | None = None  # with which the site is fetched, where it is not as all are
+    log_in: LogInState = field(default_factory=LogInState)
     doing: str = ""  # the message of the job where nothing is being waited for
     n_visited: int = 0
     n_due: int = 0
@@ -201,13 +220,14 @@ class Crawler:
 
     def look(self, *, may_ask: bool) -> float:
         """Ask for what may be asked for now; return when to look again though no answer came."""
+        self._expect_log_in()
         self._open_queues()
         queues = [queue for queue in self.queues.values() if not queue.is_idle]
         for queue in queues:
             self._ask_for_robots(queue)
             self._ask_for_file(queue)
             self._give_up(queue)
-        if may_ask:
+        if may_ask and not self.log_in.is_awaited:
             self._ask(queues)
         moments = [queue.look_at() for queue in queues]
         return min([*moments, *self.waits_for.values()], default=math.inf)
@@ -231,7 +251,7 @@ class Crawler:
         queue = HostQueue(
             host=host,
             base_delay=self.site.crawl_delay if delay is None else float(delay),
-            client=open_client(),
+            client=open_client(self.session),
         )
         if self.site.obey_robots:
             if hosts.has_fresh_robots(host):
@@ -267,7 +287,7 @@ class Crawler:
         if page is None:
             return False
         job = self.run.job.pk
-        refused = queue.refusal_of(page.url)
+        refused = queue.refusal_of(page.url) or self._refusal_of_way_out(page.url)
         if refused:
             now = monotonic()
             queue.tasks.append(FetchTask(job, page, refused=refused, ready_at=now, is_ready=True))
@@ -292,12 +312,17 @@ class Crawler:
         if not queue.files or is_busy or queue.awaits_robots or not queue.may_be_asked:
             return
         file = queue.files[0]
-        file.refused = queue.refusal_of(file.url)
+        if self.log_in.is_awaited and not file.is_log_in:
+            return
+        # Whoever was given an account may use the form, whatever robots.txt says of it.
+        file.refused = None if file.is_log_in else queue.refusal_of(file.url)
         if file.refused:
             queue.files.popleft()
             return
         queue.is_fetching_file = True
         ask = partial(queue.client.fetch, file.url, max_redirects=0, max_bytes=file.max_bytes)
+        if file.is_log_in and self.session is not None and self.session.log_in is not None:
+            ask = partial(log_in, queue.client, self.session, self.session.log_in)
         self._send(queue, FetchTask(self.run.job.pk, None, file, ask))
 
     def _accept_file(self, queue: HostQueue, task: FetchTask) -> None:
@@ -313,18 +338,27 @@ class Crawler:
     async def _visit(self, queue: HostQueue, page: DuePage) -> Fetched:
         """Fetch a page if it has changed, on the loop; a browser draws it in a thread."""
         if self.site.render:
-            render = partial(self.engine.renderer().render, page.url, takes=takes_page)
-            return await do_in_thread(render)
-        return await queue.client.fetch(
-            page.url, headers=page.conditions, max_redirects=0, takes=takes_page
-        )
+            render = partial(
+                self.engine.renderer().render, page.url, takes=takes_page, session=self.session
+            )
+            answer = await do_in_thread(render)
+        else:
+            answer = await queue.client.fetch(
+                page.url, headers=page.conditions, max_redirects=0, takes=takes_page
+            )
+        if self._form is not None:
+            await check_logged_in(answer, self._form)
+        return answer
 
     def _give_up(self, queue: HostQueue) -> None:
         """Write off the due pages of a host that cannot be fetched from."""
         if not queue.gives_up_for or queue.tasks or queue.is_fetching_file:
             return
         while queue.files:
-            queue.files.popleft().refused = FetchRefused(queue.gives_up_for)
+            file = queue.files.popleft()
+            file.refused = FetchRefused(queue.gives_up_for)
+            if file.is_log_in:
+                self._end_without_log_in(queue.gives_up_for)
         with transaction.atomic():
             self.run.renew()
             n_pages = self.frontier.write_off(queue.host, queue.gives_up_code, queue.gives_up_for)
@@ -343,10 +377,14 @@ class Crawler:
         pause = queue.learn_from(task)
         if pause:
             hosts.keep_pause(host=queue.host, until=timezone.now() + pause)
-        if task.file is not None:
+        if task.file is not None and task.file.is_log_in:
+            self._accept_log_in(queue, task)
+        elif task.file is not None:
             self._accept_file(queue, task)
         elif task.page is None:
             self._accept_robots(queue, task)
+        elif self._form is not None:
+            self._look_for_log_out(task, task.page)
 
     def _accept_robots(self, queue: HostQueue, task: FetchTask) -> None:
         queue.has_asked_for_robots = False
@@ -356,6 +394,79 @@ class Crawler:
             queue.wait(queue.delay)  # which was not known when robots.txt was asked for
         elif task.refused is not None and not task.refused.is_transient:
             queue.give_up(task.refused.code, f"{queue.host.name}/robots.txt: {task.refused}")
+
+    # Logging in
+
+    @property
+    def _form(self) -> SiteLogIn | None:
+        return self.session.log_in if self.session else None
+
+    def _refusal_of_way_out(self, url: str) -> FetchRefused | None:
+        if self._form is None or not leads_out(url):
+            return None
+        return WayOut("would log out whoever is logged in for this crawl")
+
+    def _expect_log_in(self) -> None:
+        """Have somebody logged in before anything else is asked for, where the site needs that."""
+        if self.session is None or self._form is None or self.log_in.is_awaited:
+            return
+        if self.session.is_logged_in or self.is_settled:
+            return
+        self.log_in.is_awaited = True
+        file = FileFetch(self._form.url, MAX_LOG_IN_BYTES, is_log_in=True)
+        host = self.frontier.host_of(file.url)
+        if host in self.queues:
+            queue = self.queues[host]
+            queue.files.insert(int(queue.is_fetching_file), file)
+        else:
+            self.files.setdefault(host, []).insert(0, file)
+            self.waits_for.setdefault(host, 0.0)
+
+    def _accept_log_in(self, queue: HostQueue, task: FetchTask) -> None:
+        """Go on as somebody who is logged in, try again, or raise JobFailed."""
+        if self.session is None:
+            raise TypeError("nobody logs in without a session")
+        self._accept_file(queue, task)
+        self.log_in.is_awaited = False
+        if task.refused is None:
+            self.log_in.done_at = monotonic()
+            self.log_in.n_tries = 0
+            site_sessions.keep_log_in(site=self.site, session=self.session)
+            return
+        self.log_in.n_tries += 1
+        if not task.refused.is_transient or self.log_in.n_tries >= MAX_LOG_IN_TRIES:
+            self._end_without_log_in(str(task.refused))
+
+    def _look_for_log_out(self, task: FetchTask, page: DuePage) -> None:
+        """Log in again, once, where a page shows that nobody is logged in any more."""
+        if self.session is None:
+            return
+        if not task.is_logged_out:
+            if isinstance(task.answer, Fetched) and task.answer.body:
+                self.log_in.pages_without.clear()
+            return
+        if task.asked_at < self.log_in.done_at or not self.session.is_logged_in:
+            return  # asked before: the page is asked for again
+        if not self.log_in.is_mended:
+            self.log_in.is_mended = True
+            self.session.forget_cookies()
+            return
+        self.log_in.pages_without.add(page.pk)
+        if len(self.log_in.pages_without) >= MAX_LOGGED_OUT:
+            self._end_without_log_in(
+                f"logged out again after logging in anew; {page.url} {task.refused}"
+            )
+
+    def _end_without_log_in(self, problem: str) -> None:
+        """Record why nobody is logged in: in the job, on the site's page, in the list of refusals."""
+        if self.session is None or self._form is None:
+            raise TypeError("nobody logs in without a session")
+        site_sessions.keep_log_in_problem(site=self.site, session=self.session, problem=problem)
+        self.writer.refuse(self._form.url, "log_in", problem)
+        raise JobFailed(
+            f"nobody is logged in at {self.site.name}: {problem}. What is stored stays; the crawl can go"
+            " on from there"
+        )
 
     # What was stored
 
@@ -410,6 +521,8 @@ class Crawler:
             for queue in self.queues.values()
             if not queue.is_idle and queue.next_at - now > max(queue.delay, MIN_REPORTED_WAIT)
         ]
+        if self.log_in.is_awaited and self._form is not None:
+            waits.append(f"logs in at {self._form.url}")
         if self.waits_for:
             names = Host.objects.filter(pk__in=self.waits_for).values_list("name", flat=True)
             waits += [f"waits for {name}, from which another crawl is fetching" for name in names]

@@ -24,7 +24,7 @@ from django.db import transaction
 
 from clustering.fetching.browser.rendering import Renderer, open_renderer
 from clustering.fetching.loop import Requests
-from clustering.services.crawl import hosts
+from clustering.services.crawl import hosts, site_sessions
 from clustering.services.crawl.crawl_results import CrawlWriter, prepare_answers, store_answers
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.fetch_tasks import FetchTask
@@ -90,7 +90,9 @@ class Engine:
         """Take a crawl in; without `follows_links` it visits only what is added to it."""
         frontier = Frontier(run.job, run.site)
         writer = CrawlWriter(run.job, run.site, frontier, follows_links=follows_links)
-        crawler = Crawler(run, run.site, frontier, writer, self)
+        crawler = Crawler(
+            run, run.site, frontier, writer, self, session=site_sessions.session_of(run.site)
+        )
         self.crawlers[run.job.pk] = crawler
         return crawler
 
@@ -203,8 +205,8 @@ class Engine:
 
     def _accept(self, task: FetchTask) -> None:
         crawler = self.crawlers.get(task.job)
-        if crawler is None or task not in crawler.queue_by_task:
-            return  # it was dropped meanwhile
+        if crawler is None or crawler.error is not None or task not in crawler.queue_by_task:
+            return  # the crawl is over
         self._n_held_bytes += task.n_bytes
         with held_jobs.caught() as errors:
             crawler.accept(task)

@@ -12,6 +12,7 @@ import structlog
 from clustering.fetching.client import Fetched
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import RobotsFile
+from clustering.fetching.sessions import LoggedOut
 from clustering.services.crawl.frontier import DuePage
 
 log = structlog.get_logger(__name__)
@@ -29,6 +30,7 @@ class FileFetch:
 
     url: str
     max_bytes: int
+    is_log_in: bool = False  # the address is that of a form, which is filled in and sent
     answer: Fetched | None = None
     refused: FetchRefused | None = None
 
@@ -51,6 +53,11 @@ class FetchTask:
     def was_asked(self) -> bool:
         """Return whether a request was made at all."""
         return self.ask is not None
+
+    @property
+    def is_logged_out(self) -> bool:
+        """Return whether the page came as those see it who are not logged in."""
+        return isinstance(self.refused, LoggedOut)
 
     @property
     def n_bytes(self) -> int:

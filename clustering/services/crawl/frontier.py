@@ -21,7 +21,9 @@ MAX_DEPTH: Final = 100  # links from the entry: calendars and the like have no e
 MAX_SEGMENTS: Final = 40
 MAX_REPEATED: Final = 4  # the same name in one path
 MAX_REMEMBERED: Final = 300_000  # addresses seen lately, to spare the database a query
-REFUSING: Final = frozenset({"address", "robots", "bad_url", "too_large", "encoding", "redirect"})
+REFUSING: Final = frozenset(
+    {"address", "robots", "bad_url", "too_large", "encoding", "redirect", "log_out"}
+)
 ADDRESSES_PER_QUERY: Final = 400
 ERROR: Final = 400  # the first status of an error
 STORED_COLUMNS: Final = (

@@ -29,7 +29,7 @@ MAX_HOLD: Final = 2.0  # … and while the host is left alone anyway
 MAX_FAILURES: Final = 8  # in a row, of a host that has answered before
 MAX_FAILURES_EARLY: Final = 3  # of one that never did
 # Refusals of one page that hold for all pages of its host.
-HOST_REFUSALS: Final = frozenset({"address", "dns", "tls", "no_browser"})
+HOST_REFUSALS: Final = frozenset({"address", "dns", "tls", "no_browser", "proxy"})
 
 
 @dataclass(slots=True, eq=False)
@@ -148,7 +148,8 @@ class HostQueue:
         self.next_at = max(self.next_at, task.ready_at + self.delay)
         answer = task.answer if isinstance(task.answer, Fetched) else None
         is_busy = answer is not None and answer.status in BUSY
-        is_trouble = is_busy or (task.refused is not None and task.refused.is_transient)
+        is_refused = task.refused is not None and task.refused.is_transient
+        is_trouble = is_busy or (is_refused and not task.is_logged_out)
         if not is_trouble:
             if task.refused is not None and task.refused.code in HOST_REFUSALS:
                 self.give_up(task.refused.code, str(task.refused))

@@ -20,6 +20,7 @@ from django.utils import timezone
 from clustering.dom.frame.rendering import wanted_files
 from clustering.fetching.client import open_fetcher
 from clustering.models import Asset, Snapshot, SnapshotAssets
+from clustering.services.crawl.site_sessions import session_of
 from clustering.services.looks.asset_fetching import PageFiles, SiteFiles
 from clustering.services.pages.stored_trees import read_tree
 from vertex.core.models import Job, Site, User
@@ -77,7 +78,7 @@ def fetch_assets(run: JobRun) -> dict[str, Any]:
     n_missing = 0
     is_again = bool(run.job.params.get("again"))
     done = set() if is_again else _with_assets(pks)
-    with open_fetcher() as fetcher:
+    with open_fetcher(session=session_of(site)) as fetcher:
         files = SiteFiles(site, fetcher, is_anew=is_again)
         for n_done, pk in enumerate(pks):
             run.renew(n_done=n_done, n_total=len(pks))

@@ -18,6 +18,7 @@ from clustering.fetching.client import Fetched, open_fetcher
 from clustering.fetching.politeness import BUSY, pause_asked
 from clustering.fetching.refusals import FetchRefused
 from clustering.services.crawl.crawl_results import takes_page
+from clustering.services.crawl.site_sessions import session_of
 from clustering.services.pages.archives import open_source
 from clustering.services.pages.source_pages import SourcePage
 from monitoring.services.checks.host_leases import HostLeases, patience_of
@@ -102,7 +103,8 @@ class PageFetcher:
         self._leases = HostLeases(site, run.job, patience=patience_of(run))
 
     def __enter__(self) -> Self:
-        self._fetcher = open_fetcher()
+        self._session = session_of(self._site)
+        self._fetcher = open_fetcher(session=self._session)
         self._renderer = open_renderer() if self._site.render else None
         return self
 
@@ -139,7 +141,7 @@ class PageFetcher:
         pause: timedelta | None = None
         try:
             if self._renderer:
-                answer = self._renderer.render(url, takes=takes_page)
+                answer = self._renderer.render(url, takes=takes_page, session=self._session)
             else:
                 answer = self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
             if answer.status in BUSY:

@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from clustering.fetching.client import Client, open_client
+from clustering.fetching.sessions import SiteSession
 from clustering.models import Host, Link, Page, Snapshot
 from clustering.services.crawl import crawling, host_queue, hosts
 from clustering.services.crawl.crawl_results import CrawlLine
@@ -532,8 +533,8 @@ def test_a_pause_that_a_host_asked_for_holds_for_the_next_crawl() -> None:
 # Many hosts, many crawls
 
 
-def impatient_client() -> Client:
-    client = open_client()
+def impatient_client(session: SiteSession | None) -> Client:
+    client = open_client(session)
     client.silence = 2.0
     return client
 

@@ -253,8 +253,6 @@ class TestSettings:
     def save(self, client: Client, **fields: object) -> Any:
         entered = {
             "title": "Alpine",
-            "crawl_delay": "2.5",
-            "obey_robots": "on",
             "extra_hosts": "",
             "snapshots_kept": "",
             "match_by": "model",
@@ -272,18 +270,18 @@ class TestSettings:
             country="de",
         )
         shop.refresh_from_db()
-        assert ("Alpine", 2.5, 3) == (shop.title, shop.crawl_delay, shop.snapshots_kept)
+        assert ("Alpine", 3) == (shop.title, shop.snapshots_kept)
         assert (Site.MatchBy.SIGNATURE, "DE") == (shop.match_by, shop.country)
         assert ["images.alpine.example", "cdn.example:8080"] == shop.extra_hosts
 
     def test_undo_puts_back_what_was(self, operator: Client, shop: Site) -> None:
-        Site.objects.update(title="Before", extra_hosts=["a.example"], obey_robots=False)
+        Site.objects.update(title="Before", extra_hosts=["a.example"], country="DE")
         answer = self.save(operator)
         [message] = answer.context["messages"]
         undo = json.loads(message.extra_tags)
         operator.post(undo["url"], dict(undo["fields"]))
         shop.refresh_from_db()
-        assert ("Before", ["a.example"], False) == (shop.title, shop.extra_hosts, shop.obey_robots)
+        assert ("Before", ["a.example"], "DE") == (shop.title, shop.extra_hosts, shop.country)
 
     def test_a_host_that_is_none_is_refused_at_its_field(
         self, operator: Client, shop: Site

@@ -1,0 +1,140 @@
+"""Log in at a site by its form, as a person would."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlencode, urlsplit
+
+from clustering.dom.addresses import BadAddress, join_url, normalise_url
+from clustering.dom.log_in_forms import FilledForm, fill_form, shows_sign
+from clustering.dom.page import ParsedPage, parse_page
+from clustering.fetching.client import Client, Fetched
+from clustering.fetching.guard import read_url
+from clustering.fetching.refusals import FetchRefused
+from clustering.fetching.sessions import LoggedOut, SiteLogIn, SiteSession
+
+MAX_STEPS: Final = 5  # redirects, before the form or behind it
+NOT_LOGGED_IN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+HTML: Final = ("text/html", "application/xhtml+xml")
+
+
+class LogInFailed(FetchRefused):
+    """There is no such form, or nobody is logged in after it was sent.
+
+    No message holds what was entered.
+    """
+
+    code = "log_in"
+
+
+async def log_in(client: Client, session: SiteSession, form: SiteLogIn) -> Fetched:
+    """Log in, on the loop, and return the page that shows it.
+
+    1. Get the page with the form; where it shows the sign, somebody is logged in already.
+    2. Send the form as it stands, with the fields that were given filled in.
+    3. Follow the redirects within the site.
+    4. Look for the sign on the page that comes; where a redirect is all that comes, on the first page.
+
+    Raises LogInFailed, and what the client raises.
+    """
+    session.is_logged_in = False
+    before = await _get(client, session, form.url)
+    tree = (await _parse(before)).tree
+    if tree is not None and shows_sign(tree, form.sign):
+        session.is_logged_in = True
+        return before
+    filled = fill_form(tree, form.fields) if tree is not None else None
+    if filled is None:
+        names = ", ".join(form.fields)
+        raise LogInFailed(
+            f"{before.final_url} answers {before.status} and has no form with the fields {names}"
+        )
+    after = await _send(client, session, before, filled)
+    if not await _shows(after, form.sign):
+        raise LogInFailed(
+            f"the form of {form.url} was sent, and {after.final_url} answers {after.status} without"
+            f" “{form.sign}”: look at address, fields and sign"
+        )
+    session.is_logged_in = True
+    return after
+
+
+async def check_logged_in(answer: Fetched, form: SiteLogIn) -> None:
+    """Raise LoggedOut where an answer is what somebody gets who is not logged in."""
+    location = answer.location
+    if location and _place(location) == _place(form.url):
+        raise LoggedOut(f"{answer.url} leads to the log-in")
+    if answer.status not in NOT_LOGGED_IN and not HTTPStatus(200) <= answer.status < 300:
+        return  # errors and redirects show it to nobody
+    is_page = answer.content_type.partition(";")[0].strip().lower() in HTML
+    if answer.status not in NOT_LOGGED_IN and not is_page:
+        return
+    if not is_page or not await _shows(answer, form.sign):
+        raise LoggedOut(f"answers {answer.status} without “{form.sign}”: logged out")
+
+
+async def _send(client: Client, session: SiteSession, page: Fetched, filled: FilledForm) -> Fetched:
+    """Send a form and follow where it leads. Raises LogInFailed."""
+    if filled.method != "post":
+        raise LogInFailed(
+            f"the form of {page.final_url} would write what is entered into an address: not sent"
+        )
+    try:
+        action = normalise_url(join_url(page.final_url, filled.action or page.final_url))
+    except BadAddress as error:
+        raise LogInFailed(f"the form of {page.final_url} leads to {error}") from None
+    _check_own(session, action)
+    answer = await client.fetch(
+        action,
+        method="POST",
+        headers={
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Origin": read_url(page.final_url).origin,
+            "Referer": page.final_url,
+        },
+        content=urlencode(filled.fields).encode(),
+        max_redirects=0,
+    )
+    if not answer.location:
+        return answer
+    if answer.status in {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}:
+        raise LogInFailed(f"{action} wants the form to be sent to {answer.location}: not sent")
+    return await _get(client, session, answer.location)
+
+
+async def _get(client: Client, session: SiteSession, url: str) -> Fetched:
+    """Return the page at an address, after the redirects within the site. Raises LogInFailed."""
+    for _ in range(MAX_STEPS + 1):
+        _check_own(session, url)
+        answer = await client.fetch(url, max_redirects=0)
+        if not answer.location:
+            return answer
+        url = answer.location
+    raise LogInFailed(f"more than {MAX_STEPS} redirects, the last one to {url[:200]}")
+
+
+def _check_own(session: SiteSession, url: str) -> None:
+    if not session.is_own(read_url(url)):
+        raise LogInFailed(
+            f"the log-in leads to {url[:200]}, which is no encrypted address of the site;"
+            " add its host to the further hosts if it belongs there"
+        )
+
+
+async def _shows(answer: Fetched, sign: str) -> bool:
+    tree = (await _parse(answer)).tree
+    return tree is not None and await asyncio.to_thread(shows_sign, tree, sign)
+
+
+async def _parse(answer: Fetched) -> ParsedPage:
+    """Parse a page where it holds up nobody on the loop."""
+    return await asyncio.to_thread(parse_page, answer.body, answer.content_type)
+
+
+def _place(url: str) -> Sequence[str]:
+    """Return what tells the page of a form from others, without what stands behind the path."""
+    parts = urlsplit(url)
+    return parts.netloc, parts.path

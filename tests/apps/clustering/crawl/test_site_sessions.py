@@ -1,0 +1,236 @@
+"""A site is fetched with what was set for it, logged in where it needs that, and nobody else learns of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from clustering.models import Page, SiteFetching
+from clustering.services.crawl import crawling
+from clustering.services.sites.site_fetching import change_fetching
+from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, moved, page
+from vertex.core.models import Job, Refusal, Site
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+
+PASSWORD = "correct horse battery"
+HTML = {"Content-Type": "text/html"}
+FORM = Answer(
+    b"<form action='/enter' method=post><input type=hidden name=token value=t1><input name=user>"
+    b"<input type=password name=password><button name=go value=in>Log in</button></form>",
+    headers=HTML,
+)
+
+
+def site_of(host: FakeHost, **fetching: Any) -> Site:
+    site = Site.objects.create(name="members", root_url=f"{host.url}/", crawl_delay=0.0)
+    change_fetching(site=site, actor=None, **fetching)
+    return site
+
+
+def crawl(site: Site) -> Job:
+    job = create_here(crawling.crawl_request(site=site))
+    return jobs.run_job(job.pk, crawling.crawl)
+
+
+def state_of(path: str) -> str:
+    return Page.objects.get(url__endswith=path).state
+
+
+class Club(FakeHost):
+    """A host whose pages are for members: those whose session it knows."""
+
+    def __init__(self, *paths: str) -> None:
+        super().__init__({"/login": FORM, "/enter": self.enter})
+        self.sessions: set[str] = set()
+        self.n_logins = 0
+        self.stays_open_for = 10_000  # pages of a session
+        self.closes_for_good = False
+        links = [f"/{path}" for path in paths]
+        self.routes["/"] = self.for_members(page(*links, "/logout", text="Welcome. Log out"))
+        for path in paths:
+            self.routes[f"/{path}"] = self.for_members(page("/", text=f"{path} Log out"))
+
+    def enter(self, asked: Asked) -> Answer:
+        entered = parse_qs(asked.body.decode())
+        right = {"token": ["t1"], "user": ["ada"], "password": [PASSWORD], "go": ["in"]}
+        if entered != right or self.closes_for_good:
+            return Answer(b"<p>Wrong. Log in</p>", headers=HTML)
+        self.n_logins += 1
+        number = str(self.n_logins)
+        self.sessions = {number}
+        self.n_left = self.stays_open_for
+        answer = moved("/")
+        return Answer(
+            status=302, headers={**answer.headers, "Set-Cookie": f"session={number}; Path=/"}
+        )
+
+    def for_members(self, inside: Answer) -> Callable[[Asked], Answer]:
+        def reply(asked: Asked) -> Answer:
+            is_known = asked.headers.get("Cookie", "").removeprefix("session=") in self.sessions
+            if is_known and self.n_left > 0:
+                self.n_left -= 1
+                return inside
+            return page("/login", text="Members only. Log in")
+
+        return reply
+
+
+LOG_IN = {"log_in_fields": {"user": "ada", "password": PASSWORD}, "log_in_sign": "Log out"}
+
+
+def club_site(club: Club, **changes: Any) -> Site:
+    return site_of(club, log_in_url=f"{club.url}/login", **LOG_IN | changes)
+
+
+# Headers, cookies, name
+
+
+def test_a_site_gets_its_headers_cookies_and_name() -> None:
+    with FakeHost({"/": page("/a"), "/a": page()}) as host:
+        crawl(
+            site_of(
+                host,
+                headers={"x-key": "k1"},
+                cookies={"consent": "yes", "lang": "de"},
+                user_agent="Reader/2",
+            )
+        )
+        seen = {
+            (asked.headers["X-Key"], asked.headers["Cookie"], asked.headers["User-Agent"])
+            for asked in host.asked
+        }
+
+    assert seen == {("k1", "consent=yes; lang=de", "Reader/2")}
+    assert {asked.path for asked in host.asked} == {"/robots.txt", "/", "/a"}
+
+
+def test_another_site_on_the_same_machine_gets_none_of_it() -> None:
+    with FakeHost({"/": page()}) as other, FakeHost({"/": page()}) as host:
+        host.routes["/"] = page(f"{other.url}/")
+        host.routes["/robots.txt"] = moved(f"{other.url}/robots.txt")
+        crawl(site_of(host, headers={"Authorization": "Bearer s3"}, cookies={"a": "b"}))
+
+    assert other.asked, "the redirect of robots.txt is followed"
+    for asked in other.asked:
+        assert not {"Authorization", "Cookie"} & asked.headers.keys()
+    assert {"Authorization", "Cookie"} <= host.asked[0].headers.keys()
+
+
+# Log-in
+
+
+@pytest.mark.both_databases
+def test_pages_for_members_are_crawled_once_somebody_is_logged_in() -> None:
+    with Club("a", "b") as club:
+        site = club_site(club)
+        job = crawl(site)
+        paths = list(club.paths)
+
+    assert (job.state, job.result) == (Job.State.DONE, {"stored": 3, "refused": 1, "left": 0})
+    assert paths == ["/login", "/enter", "/", "/", *sorted(paths[4:])]
+    assert state_of("/logout") == Page.State.REFUSED
+    assert "log out whoever" in Page.objects.get(url__endswith="/logout").reason
+    row = SiteFetching.objects.get()
+    assert (row.log_in_problem, row.logged_in_at is not None) == ("", True)
+
+
+def test_the_next_crawl_goes_on_with_the_session() -> None:
+    with Club("a") as club:
+        site = club_site(club)
+        crawl(site)
+        crawl(site)
+
+    assert club.n_logins == 1
+
+
+@pytest.mark.both_databases
+def test_being_logged_out_is_noticed_and_mended_once() -> None:
+    paths = [f"p{n}" for n in range(8)]
+    with Club(*paths) as club:
+        club.stays_open_for = 6
+        site = club_site(club)
+        job = crawl(site)
+
+    assert (job.state, club.n_logins) == (Job.State.DONE, 2)
+    assert job.result == {"stored": 9, "refused": 1, "left": 0}
+    assert state_of("/p7") == Page.State.STORED
+
+
+def test_being_logged_out_for_good_is_said_and_the_crawl_can_go_on_later() -> None:
+    with Club(*(f"p{n}" for n in range(9))) as club:
+        club.stays_open_for = 4
+        site = club_site(club)
+        job = crawl(site)
+        n_stored = Page.objects.filter(state=Page.State.STORED).count()
+        club.stays_open_for = 100
+        again = crawling.interrupted_crawl(site=site)
+
+    row = SiteFetching.objects.get()
+    assert job.state == Job.State.FAILED
+    assert "nobody is logged in at members: logged out again" in job.error
+    assert "logged out again" in row.log_in_problem
+    assert row.session == ""
+    assert "logged out again" in Refusal.objects.get(code="log_in").reason
+    assert 0 < n_stored < 10
+    assert again is not None
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"log_in_fields": {"user": "ada", "password": "wrong one"}},
+            "answers 200 without “Log out”",
+        ),
+        ({"log_in_fields": {"user": "ada", "pin": "1"}}, "has no form with the fields user, pin"),
+        ({"log_in_sign": "#account"}, "without “#account”"),
+    ],
+)
+def test_a_log_in_that_fails_says_why_and_tells_no_secret(
+    changes: dict[str, Any], problem: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Club("a") as club:
+        job = crawl(club_site(club, **changes))
+
+    assert job.state == Job.State.FAILED
+    assert problem in job.error
+    assert problem in SiteFetching.objects.get().log_in_problem
+    assert not Page.objects.filter(state=Page.State.STORED).exists()
+    said = [job.error, job.message, caplog.text, *Refusal.objects.values_list("reason", flat=True)]
+    assert not any("wrong one" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("form", "problem"),
+    [
+        (b"<form method=post action='{other}/take'>", "is no encrypted address of the site"),
+        (b"<form action=/enter>", "would write what is entered into an address"),
+        (b"<form method=post action='file:///etc/passwd'>", "leads to"),
+    ],
+)
+def test_what_is_entered_goes_to_the_site_only(form: bytes, problem: str) -> None:
+    fields = b"<input name=user><input name=password></form>"
+    with FakeHost({}) as other, Club("a") as club:
+        club.routes["/login"] = Answer(
+            form.replace(b"{other}", other.url.encode()) + fields, headers=HTML
+        )
+        job = crawl(club_site(club))
+
+    assert problem in job.error
+    assert other.asked == []
+    assert not any("correct" in asked.path for asked in club.asked)
+
+
+def test_a_form_that_wants_to_be_sent_elsewhere_is_not_sent_again() -> None:
+    with FakeHost({}) as other, Club("a") as club:
+        club.routes["/enter"] = moved(f"{other.url}/take", 307)
+        job = crawl(club_site(club))
+
+    assert "wants the form to be sent to" in job.error
+    assert other.asked == []
