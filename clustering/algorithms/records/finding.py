@@ -28,6 +28,7 @@ MAX_DROPPED = 2  # regions that are looked at again: a first and a last one
 N_COMPARED = 10
 MIN_USUAL = 0.75  # share of the records that says how all of them begin
 MIN_LIKENESS = 0.8  # share of paths that a dropped region must have with the others, on average
+MIN_OWN_LIKENESS = 0.5  # share of paths that a part of a record has with some record of one element
 MAX_SHARED = 0.5  # share of its text that a list may have in common with a better one
 
 
@@ -102,19 +103,30 @@ def _without_advertisements(page: PageModel, regions: Sequence[Region]) -> Seque
     """Return the regions without advertisements between records that were taken for parts of them.
 
     What stands before the tag that nearly all begin with is none of theirs, and where nearly all
-    are single elements, neither is an element of another tag behind one.
+    are single elements, neither is an element behind one that is of another tag or unlike all
+    records.
     """
     usual_tag, n_usual = Counter(page.tags[first] for first, _ in regions).most_common(1)[0]
     if n_usual < MIN_USUAL * len(regions):
         return regions
-    n_single = sum(first == last for first, last in regions)
-    is_single = n_single >= MIN_USUAL * len(regions)
+    single = [(first, last) for first, last in regions if first == last]
+    is_single = len(single) >= MIN_USUAL * len(regions)
     cut: list[Region] = []
     for first, last in regions:
         elements = page.siblings((first, last))
         usual = [element for element in elements if page.tags[element] == usual_tag] or [first]
+        if is_single and len(usual) > 1:
+            usual = [element for element in usual if _is_like(page, element, single)] or usual
         cut.append((usual[0], usual[-1] if is_single else last))
     return cut
+
+
+def _is_like(page: PageModel, element: int, records: Sequence[Region]) -> bool:
+    """Return whether an element has half of the paths that it or a usual record has."""
+    step = max(len(records) // N_COMPARED, 1)
+    paths = region_paths(page, (element, element))
+    likenesses = [jaccard(paths, region_paths(page, record)) for record in records[::step]]
+    return max(likenesses) >= MIN_OWN_LIKENESS
 
 
 def _shared_text(page: PageModel, left: Sequence[Region], right: Sequence[Region]) -> float:

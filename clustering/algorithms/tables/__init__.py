@@ -2,6 +2,7 @@
 
 fields        the columns of some records: `read_fields`
 cells         what a record shows, piece by piece, with keys that are equal in other records
+same_fields   columns that are one field in several wrappers
 column_names  what columns are called, by the page's own words
 detail_links  the column that leads to the records' own pages
 pagination    the pages that a list goes on at: `find_pagination`

@@ -33,6 +33,7 @@ from clustering.algorithms.tables.cells import (
     shown_text,
 )
 from clustering.algorithms.tables.column_names import as_name, name_of, unique_names
+from clustering.algorithms.tables.same_fields import Cells, is_struck, join_wrappers
 from clustering.dom.visible import HEADINGS
 from clustering.values.recognising import type_of_most
 
@@ -69,14 +70,16 @@ def read_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
 
     1. Put cells with one key into one column.
     2. Divide columns whose cells are of several fields.
-    3. Leave out columns that are the same in all records, or repeat another column.
-    4. Name those that are left.
+    3. Put columns together that are one field in several wrappers.
+    4. Leave out columns that are the same in all records, or repeat another column.
+    5. Name those that are left.
     """
     if not records:
         return []
     columns: list[Column] = []
     for column in _columns_by_key(read_cells(records)):
         columns += [part for part in _divide(column) if not _is_constant(part)]
+    columns = [_column(cells) for cells in join_wrappers([column.cells for column in columns])]
     columns = _without_repeated(columns)[:MAX_COLUMNS]
     heads = column_heads(records[0][0])
     names = unique_names(
@@ -108,7 +111,7 @@ def _of_all_records(cells: _CellsByRecord, n_records: int) -> list[list[RecordCe
     return [cells.get(number, []) for number in range(n_records)]
 
 
-def _column(cells: list[list[RecordCell]]) -> Column:
+def _column(cells: Cells) -> Column:
     """Return a column that has no name yet."""
     kind = next(cell.kind for cells_of_record in cells for cell in cells_of_record)
     return Column("", kind, tuple(map(tuple, cells)))
@@ -189,6 +192,8 @@ def _name_of(column: Column, heads: dict[int, str]) -> str:
     shared_names = [name for name in first.names if n_cells_by_name[name] * 2 > len(cells)]
     values = [cell.value for cell in cells] if column.kind == TEXT else []
     name = name_of(shared_names, first.label, values, _fallback_name(first))
+    if column.kind == TEXT and is_struck(column.cells):
+        name = f"old_{name}"
     return name if column.kind in {TEXT, name} else f"{name}_{column.kind}"
 
 

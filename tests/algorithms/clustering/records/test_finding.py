@@ -82,6 +82,17 @@ def test_deep_pages_are_read() -> None:
     assert find_records(tree, 3) is not None
 
 
+def test_an_advertisement_of_the_same_tag_behind_a_record_is_not_its_own() -> None:
+    tree = parse_page((sites.load("the-courier").pages["/travel"]).body).tree
+    assert tree is not None
+
+    records = find_records(tree)[0].records
+    assert [1] * 10 == [len(record) for record in records]
+    assert not any(
+        "/subscribe" in str(link.get("href")) for (record,) in records for link in record.iter("a")
+    )
+
+
 def test_an_advertisement_between_two_records_is_of_neither() -> None:
     cards = [
         b"<article><h3>Tent %d</h3><p>from %d.00</p></article>" % (n, n * 7) for n in range(12)
