@@ -14,7 +14,7 @@ from clustering.views.clusters import (
 )
 from clustering.views.looks import frames
 from clustering.views.pages import pages, snapshots
-from clustering.views.sites import fetching, sites
+from clustering.views.sites import crawl_picture, fetching, hosts, sites
 
 SITE = "sites/<name:name>"
 PAGE = f"{SITE}/pages/<id:pk>"
@@ -29,6 +29,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SITE}/delete/", sites.delete_site, name="delete_site"),
     path(f"{SITE}/export/", sites.export_site, name="export_site"),
     path(f"{SITE}/export-warc/", sites.export_warc, name="export_warc"),
+    path("operations/hosts/", hosts.hosts, name="hosts"),
+    path(f"{SITE}/crawl-picture/", crawl_picture.crawl_picture, name="crawl_picture"),
     path(f"{SITE}/settings/fetching/", fetching.site_fetching, name="site_fetching"),
     path(f"{SITE}/crawl/", pages.crawl_site, name="crawl_site"),
     path(f"{SITE}/import/", pages.import_pages, name="import_pages"),

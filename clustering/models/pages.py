@@ -21,6 +21,11 @@ class Host(models.Model):
     robots_text = models.TextField(blank=True)
     robots_status = models.PositiveIntegerField(null=True, blank=True)
     robots_fetched_at = models.DateTimeField(null=True, blank=True)
+    # Since a job leased it last.
+    counted_since = models.DateTimeField(null=True, blank=True)
+    n_answers = models.PositiveBigIntegerField(default=0)
+    n_bytes = models.PositiveBigIntegerField(default=0)  # of bodies
+    problems = models.JSONField(default=dict, blank=True)  # how many, by a word or a status
 
     def __str__(self) -> str:
         return self.name

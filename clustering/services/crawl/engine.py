@@ -30,6 +30,7 @@ from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.fetch_tasks import FetchTask
 from clustering.services.crawl.frontier import Frontier
 from clustering.services.crawl.host_queue import HostQueue
+from clustering.services.crawl.hosts import HostAnswer
 from vertex.core.services.jobs import held_jobs
 from vertex.core.services.jobs.jobs import JobRun
 
@@ -274,6 +275,11 @@ class Engine:
                 crawler.progress_with(result, len(answers)) for crawler, answers, result in stored
             )
             hosts.keep_next_fetches(_delays_of(answers for _, answers, _ in stored))
+            hosts.count_answers(
+                HostAnswer(queue.host.pk, task.was_asked, task.n_bytes, task.problem)
+                for _, answers, _ in stored
+                for queue, task in answers
+            )
         for crawler, _ in batch:
             if crawler.run.job.pk in not_held:
                 crawler.error = not_held[crawler.run.job.pk]

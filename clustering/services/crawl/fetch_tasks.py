@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -14,6 +14,8 @@ from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import RobotsFile
 from clustering.fetching.sessions import LoggedOut
 from clustering.services.crawl.frontier import DuePage
+
+FIRST_ERROR_STATUS: Final = 400  # the first status of an error
 
 log = structlog.get_logger(__name__)
 
@@ -62,6 +64,14 @@ class FetchTask:
     @property
     def n_bytes(self) -> int:
         return len(self.answer.body) if isinstance(self.answer, Fetched) else 0
+
+    @property
+    def problem(self) -> str:
+        """Return a word for what went wrong, or the status of an error; blank where nothing did."""
+        if self.refused is not None:
+            return self.refused.code
+        is_error = isinstance(self.answer, Fetched) and self.answer.status >= FIRST_ERROR_STATUS
+        return str(self.answer.status) if self.answer is not None and is_error else ""
 
     async def settle(self) -> None:
         """Make the request, and record the answer or the refusal."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -16,6 +17,19 @@ from vertex.core.models import Job
 
 LEASE: Final = timedelta(seconds=60)
 ROBOTS_VALIDITY: Final = timedelta(days=1)
+# A host of a crawl has a row in each batch: objects for them would cost more than all the rest.
+_ADD_ANSWERS: Final = (
+    "UPDATE clustering_host SET n_answers = n_answers + %s, n_bytes = n_bytes + %s WHERE id = %s"
+)
+
+
+class HostAnswer(NamedTuple):
+    """An answer of a host, or why there was none."""
+
+    host: int
+    was_asked: bool
+    n_bytes: int
+    problem: str  # a word, or a status that is an error; blank: none
 
 
 def find_host(*, origin: str) -> Host:
@@ -30,7 +44,12 @@ def lease_host(*, host: Host, job: Job) -> bool:
     if _is_left_behind(host):
         is_free |= Q(leased_by=host.leased_by)
     n_leased = Host.objects.filter(is_free, pk=host.pk).update(
-        leased_by=_name_of(job), leased_until=now + LEASE
+        leased_by=_name_of(job),
+        leased_until=now + LEASE,
+        counted_since=now,
+        n_answers=0,
+        n_bytes=0,
+        problems={},
     )
     host.refresh_from_db()
     return n_leased == 1
@@ -88,6 +107,25 @@ def keep_next_fetches(delay_by_host: Mapping[int, float]) -> None:
     now = timezone.now()
     for delay, hosts in hosts_by_delay.items():
         Host.objects.filter(pk__in=hosts).update(next_fetch_at=now + timedelta(seconds=delay))
+
+
+def count_answers(answers: Iterable[HostAnswer]) -> None:
+    """Add answers to the counts of their hosts, which the caller's jobs hold."""
+    n_answers: Counter[int] = Counter()
+    n_bytes: Counter[int] = Counter()
+    problems: dict[int, Counter[str]] = {}
+    for answer in answers:
+        n_answers[answer.host] += answer.was_asked
+        n_bytes[answer.host] += answer.n_bytes
+        if answer.problem:
+            problems.setdefault(answer.host, Counter())[answer.problem] += 1
+    rows = [(n, n_bytes[host], host) for host, n in n_answers.items()]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_ADD_ANSWERS, rows)
+    for host in Host.objects.filter(pk__in=problems).only("problems"):
+        host.problems = dict(Counter(host.problems) + problems[host.pk])
+        host.save(update_fields=["problems"])
 
 
 def _name_of(job: Job) -> str:

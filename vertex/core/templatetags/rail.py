@@ -30,6 +30,7 @@ class Entry(NamedTuple):
 
 OPERATIONS = (
     Entry("Jobs", "jobs", role=Role.VIEWER),
+    Entry("Hosts", "hosts", role=Role.OPERATOR, is_everywhere=True),
     Entry("Refusals", "refusals", role=Role.VIEWER),
 )
 SETTINGS = (
