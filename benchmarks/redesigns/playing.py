@@ -35,10 +35,10 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def play(case: Case, folder: Path) -> dict[str, Any]:
+def play(case: Case, folder: Path, n_annotated: int = N_ANNOTATED) -> dict[str, Any]:
     """Return what checks say of each edition of a site, and what the repair of the last one gives."""
     folder.mkdir()
-    cluster_by_url, type_by_cluster = begin(case, folder)
+    cluster_by_url, type_by_cluster = begin(case, folder, n_annotated)
     told: dict[str, Any] = {"site": case.site, "group": case.group, "editions": []}
     for number, (name, edition) in enumerate(case.later.items(), 1):
         is_last = number == len(case.later)
@@ -56,7 +56,13 @@ def play(case: Case, folder: Path) -> dict[str, Any]:
             }
             for cluster, kind in sorted(type_by_cluster.items())
         ]
-        said: dict[str, Any] = {"name": name, "clusters": clusters, "reason": line["reason"]}
+        said: dict[str, Any] = {
+            "name": name,
+            "clusters": clusters,
+            "reason": line["reason"],
+            "n_failing_by_cluster": lost,
+            "n_tested": len(tests),
+        }
         if is_last:
             for row in clusters:
                 row["urls"] = {

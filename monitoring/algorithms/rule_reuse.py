@@ -34,6 +34,7 @@ CLUSTER_MATCH: Final = "cluster_match"
 PAGE_MATCH: Final = "page_match"
 FIELD_MATCH: Final = "field_match"
 MAX_EXCUSED_SHARE: Final = 0.1  # of the pages of U, whose golden values are shown nowhere any more
+MIN_SHARE_OF_U: Final = 0.2  # of the pages of U that were of the matching cluster
 MIN_SHARE_LEFT: Final = 0.5  # of the pages that had an optional attribute
 MIN_PAGES_OF_ATTRIBUTE: Final = 3  # that had an attribute before its share counts
 
@@ -89,7 +90,7 @@ class Reuse:
     """Whether an old cluster's rule serves a new cluster, and why."""
 
     from_cluster: str | None  # None: no rule can be reused
-    variant: str
+    variant: str  # how the matching cluster was found, also where its rule is not reused
     url_share: float  # of the new cluster's URLs that the old one had
     why: Sequence[str]  # the decision, step by step
     verdict: FieldVerdict | None = None
@@ -98,12 +99,14 @@ class Reuse:
 def find_reuse(
     new: NewCluster,
     old: Sequence[OldCluster],
-    versions_of: Callable[[OldCluster], tuple[Sequence[Versions], Sequence[AttributeType]]],
+    versions_of: Callable[
+        [OldCluster, frozenset[str]], tuple[Sequence[Versions], Sequence[AttributeType]]
+    ],
 ) -> Reuse:
     """Return the old cluster whose rule serves a new one.
 
-    `versions_of` applies the rule of an old cluster to both versions of the pages that it shares
-    with C.
+    `versions_of` applies the rule of an old cluster to both versions of the pages of U, or of some
+    of them where they are many.
     """
     candidates = sorted(
         (cluster for cluster in old if cluster.has_rule and cluster.urls & new.urls),
@@ -115,16 +118,18 @@ def find_reuse(
     variant, matching = match_clusters(new, candidates)
     # C_m is selected before its rule is tested; without a match the test decides alone.
     selected = (matching or candidates)[0]
-    versions, attributes = versions_of(selected)
+    why = [f"It shares addresses with {overlaps}.", _describe_match(variant, matching)]
+    shared = shared_urls(new, old)
+    n_tested = len(selected.urls & shared)
+    if n_tested < MIN_SHARE_OF_U * len(shared):
+        too_few = f"Only {n_tested} of {len(shared)} known pages were of {selected.name}."
+        return Reuse(None, variant, share_of(selected, new), [*why, too_few])
+    versions, attributes = versions_of(selected, shared)
     verdict = field_test_of_rule(versions, attributes, is_strict=not variant)
-    why = (
-        f"It shares addresses with {overlaps}.",
-        _describe_match(variant, matching),
-        f"Field test of the rule of {selected.name}: {verdict.why}",
-    )
+    why.append(f"Field test of the rule of {selected.name}: {verdict.why}")
     if verdict.has_passed:
         return Reuse(selected.name, variant or FIELD_MATCH, share_of(selected, new), why, verdict)
-    return Reuse(None, "", share_of(candidates[0], new), why, verdict)
+    return Reuse(None, variant, share_of(candidates[0], new), why, verdict)
 
 
 def match_clusters(new: NewCluster, old: Iterable[OldCluster]) -> tuple[str, list[OldCluster]]:

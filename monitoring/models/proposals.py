@@ -29,6 +29,13 @@ class Proposal(models.Model):
         PROPOSED = "proposed", "Proposed"
         NEEDS_ANNOTATION = "needs_annotation", "Needs annotation"
 
+    class Variant(models.TextChoices):
+        """How the cluster was found whose rule was tried first."""
+
+        CLUSTER_MATCH = "cluster_match", "Cluster match"
+        PAGE_MATCH = "page_match", "Page match"
+        FIELD_MATCH = "field_match", "Field test alone"
+
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
         ACCEPTED = "accepted", "Accepted"
@@ -51,6 +58,7 @@ class Proposal(models.Model):
         Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     decision = models.CharField(max_length=16, choices=Decision)
+    variant = models.CharField(max_length=16, choices=Variant, blank=True)  # blank: none was found
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     why = models.TextField(blank=True)
     url_share = models.FloatField(default=0.0)

@@ -32,6 +32,7 @@ class ProposalRow(RowSerializer):
             "name",
             "from_cluster",
             "decision",
+            "variant",
             "state",
             "why",
             "url_share",
@@ -51,6 +52,10 @@ class ProposalRow(RowSerializer):
     name = serializers.CharField(help_text="The cluster's; it may not exist before it is accepted.")
     from_cluster = serializers.CharField(source="from_cluster.name", allow_null=True)
     decision = serializers.CharField(help_text="reused, proposed or needs_annotation.")
+    variant = serializers.CharField(
+        help_text="How the cluster was found whose rule was tried first: by cluster_match or "
+        "page_match as published, by field_match where the field test alone decided; else blank."
+    )
     state = serializers.CharField(help_text="waiting, accepted, rejected or replaced.")
     field_test = serializers.BooleanField(
         allow_null=True, help_text="Whether the new rule passes it."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.dom.addresses import url_hash
 from clustering.models import Cluster, ClusterFigures, Page, PageMembership
 from monitoring.algorithms.repair import FoundValue
 from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Reuse, Versions, find_reuse
@@ -68,11 +69,12 @@ def plan_cluster(
     """
     rule_by_name = {rule.cluster.name: rule for rule in rules}
 
-    def apply_rule(cluster: OldCluster) -> tuple[list[Versions], Sequence[AttributeType]]:
+    def apply_rule(
+        cluster: OldCluster, shared: frozenset[str]
+    ) -> tuple[list[Versions], Sequence[AttributeType]]:
         rule = rule_by_name[cluster.name]
         ready = runnable(rule)
-        pages = old_pages(rule, new.urls & cluster.urls)
-        return compare_versions(ready, pages, fresh), ready.attributes
+        return compare_versions(ready, old_pages(rule, shared), fresh), ready.attributes
 
     reuse = find_reuse(new, old, apply_rule)
     if reuse.from_cluster is not None:
@@ -150,7 +152,11 @@ def old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
 
 
 def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
-    """Return some pages as they were, with what the rule extracts; those with golden records first."""
+    """Return some of these pages as they were, with what the rule extracts from them.
+
+    Those with golden records come first; of the others, whatever cluster they are in, the hash of the
+    address decides.
+    """
     golden = GoldenRecord.objects.filter(rule=rule, page__url__in=urls)
     golden = golden.select_related("page", "snapshot").order_by("pk")[:MAX_COMPARED_PAGES]
     pages = []
@@ -159,24 +165,23 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
         if stored is not None:
             pages.append(OldPage(stored, row.lines))
 
-    golden_urls = {page.url for page in pages}
-    members = PageMembership.objects.of_cluster(rule.cluster_id)
-    stored_pages = Page.objects.filter(
-        pk__in=list(members.values_list("page", flat=True)), latest_snapshot__isnull=False
-    )
     ready = runnable(rule)
-    for page in stored_pages.select_related("latest_snapshot").order_by("url_hash"):
+    for page in _pages_at(rule.cluster.site, urls - {page.url for page in pages}):
         if len(pages) >= MAX_COMPARED_PAGES:
             break
-        snapshot = page.latest_snapshot
-        if snapshot is None or snapshot.status >= HTTPStatus.BAD_REQUEST:
-            continue
-        if page.url in golden_urls or page.url not in urls:
-            continue
-        raw = read_stored(page.url, snapshot)
+        raw = read_stored(page.url, page.latest_snapshot) if page.latest_snapshot else None
         if raw is not None:
             pages.append(OldPage(raw, extract_lines(ready, raw, nodes=True)))
     return pages
+
+
+def _pages_at(site: Site, urls: Iterable[str]) -> Iterator[Page]:
+    """Yield the pages at some addresses that answered well when they were stored, in the hashes' order."""
+    pages = Page.objects.filter(site=site, latest_snapshot__status__lt=HTTPStatus.BAD_REQUEST)
+    hashes = sorted(map(url_hash, urls))
+    for start in range(0, len(hashes), MAX_COMPARED_PAGES):
+        some = pages.filter(url_hash__in=hashes[start : start + MAX_COMPARED_PAGES])
+        yield from some.select_related("latest_snapshot").order_by("url_hash")
 
 
 def attributes_json(plan: RepairPlan) -> dict[str, Any]:

@@ -69,6 +69,7 @@ def save_proposals(
             cluster=cluster_by_name.get(plan.new.name),
             from_cluster=plan.rule.cluster if plan.rule else None,
             decision=plan.decision,
+            variant=plan.reuse.variant,
             why=plan.reason,
             url_share=round(plan.reuse.url_share, 4),
             n_urls=len(plan.new.urls),

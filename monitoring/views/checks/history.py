@@ -29,6 +29,7 @@ def history(request: HttpRequest) -> HttpResponse:
         "points": points,
         "width": max(320, 80 + 44 * len(reuse)),
         "n_reused": sum(row.n_reused for row in reuse),
+        "n_by_signature": sum(row.n_by_signature for row in reuse),
         "n_rules": sum(row.n_rules for row in reuse),
     }
     return render(request, "monitoring/checks/history.html", context)

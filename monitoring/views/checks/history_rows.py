@@ -21,6 +21,7 @@ DECISIONS_PER_SITE = 12  # that are read, on average
 BAR_HEIGHT = 100  # of the figure, for a share of 1
 FIRST_BAR_X, BAR_STEP = 60, 44
 MAX_TOTAL = 1.2  # where the figure ends
+SIGNATURE_VARIANTS = (Proposal.Variant.CLUSTER_MATCH, Proposal.Variant.PAGE_MATCH)
 
 
 class BrokenSite(NamedTuple):
@@ -40,6 +41,7 @@ class ReuseRow(NamedTuple):
     site: str
     n_rules: int
     n_reused: int
+    n_by_signature: int  # of those, the ones that are reused as published
     reused_share: float
     coverage_drop: float
     x: int
@@ -82,20 +84,24 @@ class DecisionCount(NamedTuple):
 
     n: int
     n_urls: int
+    n_by_signature: int = 0
 
 
 def figure_5(user: User) -> list[ReuseRow]:
     """Return how much of each repaired site could keep its rules: the last repair of each."""
     proposals = Proposal.objects.visible_to(user).exclude(job=None).order_by()
     counts = proposals.values("site__name", "job", "decision")
-    counts = counts.annotate(n=Count("pk"), urls=Sum("n_urls")).order_by("-job")
+    by_signature = Q(variant__in=SIGNATURE_VARIANTS)
+    counts = counts.annotate(
+        n=Count("pk"), urls=Sum("n_urls"), by_signature=Count("pk", filter=by_signature)
+    ).order_by("-job")
     last_job_by_site: dict[str, int] = {}
     decisions_by_site: dict[str, dict[str, DecisionCount]] = {}
     for row in counts[: MAX_REPAIRS * DECISIONS_PER_SITE]:
         site = row["site__name"]
         if last_job_by_site.setdefault(site, row["job"]) == row["job"]:
             decisions = decisions_by_site.setdefault(site, {})
-            decisions[row["decision"]] = DecisionCount(row["n"], row["urls"])
+            decisions[row["decision"]] = DecisionCount(row["n"], row["urls"], row["by_signature"])
     sites = list(decisions_by_site)[:MAX_REPAIRS]
     drops = _drops(sites)
     sites.sort(key=lambda site: (-drops.get(site, 0.0), site))
@@ -150,6 +156,7 @@ def _reuse_row(
         site=site,
         n_rules=sum(count.n for count in decisions.values()),
         n_reused=reused.n,
+        n_by_signature=reused.n_by_signature,
         reused_share=share,
         coverage_drop=drop,
         x=FIRST_BAR_X + index * BAR_STEP,

@@ -45,7 +45,9 @@ def versions(url: str, was: str | None, now: str | None, shown: str = "", **more
 def reuse(cluster: NewCluster, clusters: Sequence[OldCluster], passing: str) -> str | None:
     """Return whose rule is reused where only some rules pass the field test."""
 
-    def versions_of(one: OldCluster) -> tuple[list[Versions], list[AttributeType]]:
+    def versions_of(
+        one: OldCluster, _shared: frozenset[str]
+    ) -> tuple[list[Versions], list[AttributeType]]:
         now = "Rope" if one.name in passing else "Home"
         return [versions("a", "Rope", now, "Rope")], [NAME]
 
@@ -60,6 +62,20 @@ class TestPaper:
     def test_u_is_what_the_new_cluster_shares_with_any_old_one(self) -> None:
         assert frozenset("abc") == shared_urls(new("abcd"), [old("p", "ab"), old("q", "cx")])
         assert 0.5 == share_of(old("p", "ab"), new("abcd"))
+
+    def test_the_rule_is_tested_on_all_of_u(self) -> None:
+        tested = []
+
+        def versions_of(
+            _cluster: OldCluster, shared: frozenset[str]
+        ) -> tuple[list[Versions], list[AttributeType]]:
+            tested.append(shared)
+            return [versions(url, "Rope", "Rope") for url in sorted(shared)], [NAME]
+
+        without_rule = OldCluster("q", frozenset("cx"), OTHER, 1.0, has_rule=False)
+        result = find_reuse(new("abcd"), [old("p", "ab"), without_rule], versions_of)
+
+        assert ("p", [frozenset("abc")]) == (result.from_cluster, tested)
 
     def test_cluster_match_is_an_equal_signature(self) -> None:
         variant, found = match_clusters(new("a"), [old("p", "a", OTHER), old("q", "a")])
@@ -98,6 +114,13 @@ class TestBeyondThePaper:
         assert "p" == reuse(new("ab", OTHER, VECTOR ^ 0xFF), [old("p", "ab")], "p")
         assert reuse(new("ab", OTHER, VECTOR ^ 0xFF), [old("p", "ab")], "") is None
 
+    def test_a_rule_of_few_of_the_known_pages_is_not_reused(self) -> None:
+        def from_cluster(urls: str) -> str | None:
+            others = OldCluster("q", frozenset("bcdefghij"), OTHER, 1.0, has_rule=False)
+            return reuse(new("abcdefghij"), [old("p", urls), others], "p")
+
+        assert ["p", None] == [from_cluster("ab"), from_cluster("a")]
+
     def test_then_optional_attributes_must_come_out_as_often_as_before(self) -> None:
         pages = [
             Versions(url, [line_of({"name": url, "weight": "1"})], [line_of({"name": url})])
@@ -121,7 +144,7 @@ class TestBeyondThePaper:
 
     def test_the_decision_is_explained(self) -> None:
         told = find_reuse(
-            new("ab"), [old("p", "ab")], lambda _: ([versions("a", "x", "x")], [NAME])
+            new("ab"), [old("p", "ab")], lambda *_: ([versions("a", "x", "x")], [NAME])
         ).why
 
         assert ["p (2 of 2)", "Cluster match", "passed on 1 of 1"] == [

@@ -365,13 +365,16 @@ class TestHistory:
         job = Job.objects.create(
             task="monitoring.heal_site", queue="learn", title="Repair", site=site
         )
-        for decision, n in (("reused", 30), ("proposed", 10)):
-            Proposal.objects.create(site=site, job=job, name=decision, decision=decision, n_urls=n)
+        for decision, n, variant in (("reused", 30, "page_match"), ("proposed", 10, "")):
+            Proposal.objects.create(
+                site=site, job=job, name=decision, decision=decision, n_urls=n, variant=variant
+            )
         page = text(ops, "monitoring_history")
 
         assert "Total changes" in page
         assert "75.0 %" in page
         assert "1 of 2 clusters reuse a rule" in page
+        assert "1 of them by their signature" in page
 
 
 def test_site_changes_are_listed_and_narrowed(ops: Client) -> None:
