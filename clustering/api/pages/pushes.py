@@ -86,7 +86,8 @@ def _read_json(body: bytes) -> Any:
 
 def _with_file(entry: Any, files: Any) -> Any:
     """Return a page with the bytes of the file that it names; without that file, as it is."""
-    file = files.get(entry.get("file")) if isinstance(entry, dict) else None
+    name = entry.get("file") if isinstance(entry, dict) else None
+    file = files.get(name) if isinstance(name, str) else None
     if file is None:
         return entry
     return {**{key: value for key, value in entry.items() if key != "file"}, "body": file.read()}

@@ -213,11 +213,12 @@ def test_bytes_may_come_as_files_of_a_form(ada: Caller) -> None:
     entries = [
         {"url": "https://shop.example/p/1", "file": "first"},
         {"url": "https://shop.example/p/2", "file": "second"},
+        {"url": "https://shop.example/p/3", "file": ["first"]},
     ]
     form = {"pages": json.dumps(entries), "first": SimpleUploadedFile("1.html", BODY)}
     response = ada.upload(ROUTE, form)
 
-    assert [("new", ""), ("failed", "missing_file")] == outcomes(response)
+    assert [("new", ""), *[("failed", "missing_file")] * 2] == outcomes(response)
     assert BODY == page_store().read(Snapshot.objects.get().body)
     assert 400 == ada.upload(ROUTE, {"first": SimpleUploadedFile("1.html", BODY)}).status_code
     assert 400 == ada.upload(ROUTE, form | {"colour": "red"}).status_code
