@@ -27,7 +27,7 @@ from rules.algorithms.learning.attribute_task import (
     losers_of,
 )
 from rules.algorithms.learning.covering import cover_values
-from rules.algorithms.learning.evaluating import n_read_right
+from rules.algorithms.learning.evaluating import f1_of_values, n_read_right
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
 from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.pinning import pin_rule
@@ -42,6 +42,7 @@ from rules.algorithms.learning.search import (
 )
 from rules.algorithms.learning.targets import (
     BOUNDARY,
+    MIN_ALIKE_SHARE,
     TargetNode,
     Targets,
     as_element,
@@ -114,11 +115,18 @@ def learn_attribute(
     alternatives: list[Alternative] = []
     losers: list[Alternative] = []
     failures = list(targets.failures)
+    is_precise = True
     for marks in _marks_by_target(targets.marks):
         task = AttributeTask(samples, targets, attribute, tuple(marks), claimed)
+        is_rare = len(marks) < (1 - MIN_ALIKE_SHARE) * len(targets.marks)
+        if is_rare and attribute.is_multi and not is_precise:
+            # A rule of its own for a wrong click would find more that is wrong.
+            failures += _failures_of_odd_marks(task, marks)
+            continue
         try:
             learnt = _learn_target(task)
         except NoPreciseXPath as error:
+            is_precise = False
             page = "" if error.page is None else samples.pages[error.page].url
             failures.append(LearningFailure(attribute.name, error.step, page, str(error)))
             learnt, odd_marks = _learn_without_odd_marks(task)
@@ -279,24 +287,28 @@ def _learn_cover(task: AttributeTask) -> TargetRule:
 
 
 def _learn_draftsly(task: AttributeTask) -> TargetRule:
-    """Return what reads most annotated pages right; nothing where no part of a text is a value."""
+    """Return what reads the annotated values best; nothing where no part of a text is a value."""
     _, cover = cover_values(task)
-    if cover.parts:
-        return cover.rule
+    drafts = [cover.rule] if cover.parts else []
     goal = task.goal
-    attempts: list[Alternative] = []
     for conjunction in _imprecise(task, goal)[:MAX_DRAFTS]:
         with suppress(NoSelection):
             alternative = alternative_of(task, goal, conjunction)
-            attempts.append(alternative)
+            drafts.append(TargetRule([alternative]))
             position = commonest_position(conjunction.bits, goal.right, task.judged)
             if position and not task.attribute.is_multi:
-                attempts.append(replace(alternative, kind=POSITIONAL, position=position))
-    rules = [rule_of(task.attribute, [attempt]) for attempt in attempts]
-    n_right = [n_read_right(task.samples, task.targets, rule) for rule in rules]
-    if not any(n_right):
-        return TargetRule(attempts[:1])
-    return TargetRule([attempts[n_right.index(max(n_right))]])
+                by_position = replace(alternative, kind=POSITIONAL, position=position)
+                drafts.append(TargetRule([by_position]))
+    return max(drafts, key=partial(_reading_of, task), default=TargetRule())
+
+
+def _reading_of(task: AttributeTask, draft: TargetRule) -> tuple[int, float]:
+    """Return how many annotated pages a draft reads right, and the F1 of its values on all of them."""
+    rule = rule_of(task.attribute, draft.alternatives)
+    return (
+        n_read_right(task.samples, task.targets, rule),
+        f1_of_values(task.samples, task.targets, rule),
+    )
 
 
 def _imprecise(task: AttributeTask, goal: SearchGoal) -> list[Conjunction]:

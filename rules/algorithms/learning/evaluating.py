@@ -6,7 +6,7 @@ Cost:       An AND of integers for each feature; much less than running XPaths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clustering.values.typed_regexes import select
@@ -77,9 +77,24 @@ def compared(values: Iterable[str]) -> frozenset[str]:
 
 def n_read_right(samples: Samples, targets: Targets, rule: AttributeRule) -> int:
     """Return on how many annotated pages a rule finds what was annotated and nothing else."""
-    n_right = 0
+    return sum(found == annotated for found, annotated in _readings(samples, targets, rule))
+
+
+def f1_of_values(samples: Samples, targets: Targets, rule: AttributeRule) -> float:
+    """Return the F1 of the values that a rule finds on the annotated pages, all pages together."""
+    n_right = n_found = n_annotated = 0
+    for found, annotated in _readings(samples, targets, rule):
+        n_right += len(found & annotated)
+        n_found += len(found)
+        n_annotated += len(annotated)
+    return 2 * n_right / (n_found + n_annotated) if n_found + n_annotated else 1.0
+
+
+def _readings(
+    samples: Samples, targets: Targets, rule: AttributeRule
+) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """Yield what a rule finds on each annotated page, and what was annotated there."""
     for page in targets.judged:
         annotated = {mark.value for mark in targets.marks if mark.positive.page == page}
         values = values_on(samples.columns, rule, samples.index.page_bits[page])
-        n_right += compared(values) == compared(annotated)
-    return n_right
+        yield compared(values), compared(annotated)

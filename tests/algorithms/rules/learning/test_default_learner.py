@@ -192,6 +192,32 @@ class TestFailures:
         assert not rule.is_draft
         assert "" == rule.doubt
 
+    def test_an_item_that_nobody_marked_does_not_tear_a_list_into_parts(self) -> None:
+        page = "<p>{}</p><ul>{}</ul>"
+        items = [[f"v{page}-{n}" for n in range(8)] for page in range(3)]
+        bodies = [page.format(n, "".join(f"<li>{v}</li>" for v in vs)) for n, vs in enumerate(items)]
+        all_marks = [MarkedNode(f"//li[{n}]") for n in range(1, 9)]
+        pages = [annotate(bodies[0], *all_marks), annotate(bodies[1], *all_marks[1:])]
+        rule = learn(pages, bodies[2:], AttributeType("a", is_multi=True))
+        assert (2, 1) == (rule.n_annotated, rule.n_right)
+        assert 1 == len(rule.alternatives)
+        assert items[2] == values(rule, bodies[2])
+
+    def test_a_mark_of_another_kind_among_many_is_odd(self) -> None:
+        page = "<ul>{}</ul>"
+        item = "<li><a>{0} of {1}</a><img src='/i/{1}.gif'></li>"
+        names = [[f"n{page}x{n}" for n in range(8)] for page in range(3)]
+        bodies = [page.format("".join(item.format(n, v) for n, v in enumerate(vs))) for vs in names]
+        marks = [
+            [MarkedNode(f"//li[{n}]/img/@src", v) for n, v in enumerate(vs, 1)] for vs in names
+        ]
+        marks[1][0] = MarkedNode("//li[1]/a", names[1][0])
+        pages = [annotate(body, *of_page) for body, of_page in zip(bodies, marks[:2], strict=False)]
+        rule = learn(pages, bodies[2:], AttributeType("a", is_multi=True))
+        assert {"@src"} == {alternative.target for alternative in rule.alternatives}
+        assert names[2] == values(rule, bodies[2])
+        assert "annotations" in {failure.step for failure in rule.failures}
+
     def test_what_was_refused_stays_told_beside_the_rule(self) -> None:
         good = annotate(table("Ann"), MarkedNode("//a"))
         bad = annotate(table("Bob", year=2005), MarkedNode("//a", "Someone else"))
