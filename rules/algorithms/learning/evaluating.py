@@ -77,15 +77,15 @@ def compared(values: Iterable[str]) -> frozenset[str]:
 
 def n_read_right(samples: Samples, targets: Targets, rule: AttributeRule) -> int:
     """Return on how many annotated pages a rule finds what was annotated and nothing else."""
-    return sum(found == annotated for found, annotated in _readings(samples, targets, rule))
+    return sum(values == annotated for values, annotated in _readings(samples, targets, rule))
 
 
 def f1_of_values(samples: Samples, targets: Targets, rule: AttributeRule) -> float:
     """Return the F1 of the values that a rule finds on the annotated pages, all pages together."""
     n_right = n_found = n_annotated = 0
-    for found, annotated in _readings(samples, targets, rule):
-        n_right += len(found & annotated)
-        n_found += len(found)
+    for values, annotated in _readings(samples, targets, rule):
+        n_right += len(values & annotated)
+        n_found += len(values)
         n_annotated += len(annotated)
     return 2 * n_right / (n_found + n_annotated) if n_found + n_annotated else 1.0
 

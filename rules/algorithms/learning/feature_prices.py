@@ -29,7 +29,7 @@ PRICE_OF_GENERATED_NAME = 1.5
 MAX_ITEM_LEVEL = 2  # up to which a feature may hold for one item of a list only
 MAX_UNDIVIDED_LETTERS = 8  # of a word that capitals would not divide
 
-_PRICES: Final[Mapping[str, float]] = {
+PRICES: Final[Mapping[str, float]] = {
     "label": 0.6,
     "before": 0.7,
     "sibling_text": 0.65,
@@ -129,8 +129,8 @@ def _base_price(feature: Feature) -> float:
     if feature.kind == "attribute" and feature.name in NAMING_ATTRIBUTES:
         return PRICE_OF_NAMING_ATTRIBUTE
     if feature.kind == "position":
-        return _PRICES["position"] + PRICE_PER_POSITION * feature.distance
-    return _PRICES[feature.kind]
+        return PRICES["position"] + PRICE_PER_POSITION * feature.distance
+    return PRICES[feature.kind]
 
 
 def _price_of_distance(feature: Feature) -> float:

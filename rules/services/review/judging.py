@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from rules.algorithms.review.reliability import ValueJudgement
 from rules.algorithms.review.validity import Judgement, Score, Validity, validity_of
 from rules.models import JudgedPage, Review, Rule
 from rules.services.learning.held_out import pages_to_judge, records_of
@@ -75,6 +76,23 @@ def validity_so_far(review: Review) -> Validity:
         [attribute.name for attribute in review.rule.attributes],
         n_others=max(0, pages_to_judge(review.rule).count() - len(judgements)),
     )
+
+
+def value_judgements(rule: Rule) -> list[ValueJudgement]:
+    """Return how sure a rule was of each value on its judged pages, and whether it was right."""
+    judged = JudgedPage.objects.filter(
+        review__rule=rule, verdict__in=[JudgedPage.Verdict.RIGHT, JudgedPage.Verdict.WRONG]
+    )
+    values = []
+    for page in judged:
+        is_page_right = page.verdict == JudgedPage.Verdict.RIGHT
+        for line in page.lines:
+            if line.record is None:
+                continue
+            for name, confidence in line.record.confidence.items():
+                is_right = is_page_right or bool(page.marked and name not in page.marked)
+                values.append(ValueJudgement(confidence, is_right))
+    return values
 
 
 def store_figures(review: Review) -> None:

@@ -3,6 +3,7 @@
 Start at `rules`: the rules of a site, and one rule with all that is known of it.
 
 - `rule_rows` the rows and cards of these pages
+- `reliability_chart` the diagram of how far a rule's certainty can be believed
 - `rule_changes` the buttons: learn, propose, publish, send back, roll back, extract, export
 - `borrowed_rules` whose rule reads the pages of a cluster without one
 - `hand_edits` a rule changed by hand, scored as one types

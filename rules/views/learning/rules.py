@@ -10,12 +10,15 @@ from django.views.decorators.http import require_GET
 
 from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
+from rules.algorithms.review.reliability import reliability_of
 from rules.models import GoldenRecord, Record, Rule
 from rules.services.fields.field_drafts import can_be_drafted
 from rules.services.learning.schemas import vertical_of
 from rules.services.learning.trial_runs import tells_where
+from rules.services.review.judging import value_judgements
 from rules.services.review.reviewing import why_not
 from rules.services.review.rolling_back import rule_before
+from rules.views.learning.reliability_chart import draw_reliability
 from rules.views.learning.rule_rows import (
     attribute_cards,
     changed_lines,
@@ -77,6 +80,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "n_records": Record.objects.there().filter(rule=shown).count(),
         "unreadable": Record.objects.there().filter(rule=shown).n_unreadable_by_attribute(),
         "tells_places": tells_where(shown),
+        "reliability": draw_reliability(reliability_of(value_judgements(shown))),
     }
     return render(request, "rules/learning/rule.html", context)
 

@@ -195,7 +195,9 @@ class TestFailures:
     def test_an_item_that_nobody_marked_does_not_tear_a_list_into_parts(self) -> None:
         page = "<p>{}</p><ul>{}</ul>"
         items = [[f"v{page}-{n}" for n in range(8)] for page in range(3)]
-        bodies = [page.format(n, "".join(f"<li>{v}</li>" for v in vs)) for n, vs in enumerate(items)]
+        bodies = [
+            page.format(n, "".join(f"<li>{v}</li>" for v in vs)) for n, vs in enumerate(items)
+        ]
         all_marks = [MarkedNode(f"//li[{n}]") for n in range(1, 9)]
         pages = [annotate(bodies[0], *all_marks), annotate(bodies[1], *all_marks[1:])]
         rule = learn(pages, bodies[2:], AttributeType("a", is_multi=True))

@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.models import Effort, ReviewPolicy
 from rules.models import Impact, JudgedPage, Review, Rule
 from rules.services.learning.learning import learn_rule
+from rules.services.review.judging import judge, value_judgements
 from rules.services.review.reviewing import propose_rule
 from tests.apps.rules.record_cast import rule_of
 from tests.apps.rules.review_cast import (
@@ -154,6 +155,23 @@ class TestJudging:
         assert 'value="price" data-key="2" data-key-word="price is not right"' in page
         assert 1 == page.count(" checked>")
         assert "not valid" in text(rob, at(rule))
+
+    def test_the_rules_page_shows_how_far_its_certainty_can_be_believed(self, rob: Client) -> None:
+        rule = shop_with_draft()
+        pages = list(proposed(rule).pages.all())
+        address = reverse("rule", args=["shop", "products"]) + f"?version={rule.version}"
+        assert "Nobody has judged a page of this version" in text(rob, address)
+
+        for page in pages[:4]:
+            judge(page=page, verdict="right", actor=None)
+        judge(page=pages[4], verdict="wrong", marked=["price"], actor=None)
+        judge(page=pages[5], verdict="wrong", actor=None)
+
+        judgements = value_judgements(rule)
+        assert (12, 9) == (len(judgements), sum(value.is_right for value in judgements))
+        shown = text(rob, address)
+        assert "right 75.0% of 12 values" in shown
+        assert '<circle class="reliability-dot"' in shown
 
     def test_the_frame_gets_the_places_of_the_values(self) -> None:
         site = shop(28)
