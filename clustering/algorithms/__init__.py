@@ -5,6 +5,7 @@ Start at `clusterers`, the table of all algorithms; each takes observations and 
 
 clusterers      the table; a further algorithm is a module and a line there
 grouping        what an algorithm takes and returns
+assigning       the group of a later page, also where no arrays can be computed with
 observation     what a clustering keeps of a page, whichever algorithm asks
 page_sampling   some pages of all parts of a site
 packed_observations  the same in few bytes, to store it

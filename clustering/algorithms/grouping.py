@@ -18,7 +18,7 @@ import xxhash
 from lxml.html import HtmlElement
 
 from clustering.algorithms.parameters import Parameter, Value, read_values
-from clustering.dom.page import parse_page
+from clustering.dom.page import ParsedPage, parse_page
 from vertex.core.texts import storable
 
 Observation: TypeAlias = Any  # each algorithm has a kind of its own
@@ -47,8 +47,12 @@ class RawPage:
     is_unreadable: bool = False  # its bytes are gone or damaged: nobody knows what is on it
 
     @cached_property
+    def parsed(self) -> ParsedPage:
+        return parse_page(self.body, self.content_type)
+
+    @property
     def tree(self) -> HtmlElement | None:
-        return parse_page(self.body, self.content_type).tree
+        return self.parsed.tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
-from clustering.algorithms.automatic.page_features import MAX_HEADING, PageFeatures
+from clustering.algorithms.automatic.page_features import PageFeatures
+from clustering.algorithms.automatic.page_walk import MAX_HEADING
 from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.grouping import Clusterer, Observation, RawPage
 from clustering.algorithms.path_sets import Hashes, all_paths

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.published.signatures import read_signature
 from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.site_change import FailedField, field_test
-from rules.algorithms.running.matching import read_signature
 from rules.algorithms.running.record_lines import Line
 
 CLUSTER_MATCH: Final = "cluster_match"

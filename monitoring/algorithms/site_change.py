@@ -32,9 +32,9 @@ from typing import Any, Final, Literal
 
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import masked_vectors
+from clustering.algorithms.published.signatures import read_signature
 from monitoring.algorithms.known_values import TYPED, same_value, typed_form
 from monitoring.algorithms.outages import OTHER_CONTENT
-from rules.algorithms.running.matching import read_signature
 from rules.algorithms.running.record_lines import Line
 
 Kind = Literal["null_extraction", "incorrect_extraction"]

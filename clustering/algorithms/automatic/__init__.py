@@ -1,6 +1,7 @@
 """Group pages by type from all that a site offers. Start at `auto`, the default clusterer.
 
 auto            observe, group, assign: the clusterer
+page_walk       one walk over a page: kinds of elements, texts
 page_features   what a page has: tag paths, contents, texts, title, counts
 feature_table   the features of all pages, weighed
 evidence        families of features, by which groups are compared
@@ -13,7 +14,8 @@ joining         join groups in the order of their log-odds, as people's answers 
 doubts          which decisions may be wrong and why; answers brought back to groups
 layouts         parts of a group that look different
 profiles        groups as shares of features, joined by the closest pair
-profile_model   the groups as JSON, by which later pages are assigned
+profile_model   the groups as JSON
+placing         later pages assigned by that, in plain Python
 group_reasons   what sets a group apart, in words
 near_twins, exclusive_fields  pages of one template that a section or fields tell apart
 resplit         a stricter grouping of one cluster

@@ -39,6 +39,7 @@ from clustering.algorithms.automatic.joining import Joined, join_groups
 from clustering.algorithms.automatic.layouts import describe_layouts, find_layouts, layout_name
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
 from clustering.algorithms.automatic.pair_features import GroupPairs
+from clustering.algorithms.automatic.placing import NAME, TITLE
 from clustering.algorithms.automatic.plain_addresses import plain_address
 from clustering.algorithms.automatic.profile_model import assign, model_of, place
 from clustering.algorithms.automatic.profiles import numbered
@@ -172,8 +173,8 @@ def _explain(start: FirstGroups, joined: Joined, group: Pages) -> str:
 
 
 CLUSTERER = Clusterer(
-    "auto",
-    "All evidence",
+    NAME,
+    TITLE,
     observe,
     cluster_pages,
     assign,

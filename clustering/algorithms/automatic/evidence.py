@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable, feature_set
-from clustering.algorithms.automatic.page_features import PageFeatures, feature_names, hash_text
+from clustering.algorithms.automatic.page_features import PageFeatures, feature_names
+from clustering.algorithms.automatic.page_walk import hash_text
 from clustering.algorithms.url_patterns import beginnings
 
 MAX_FRAME_SHARE = 0.97  # a path on more pages belongs to the frame of all of them

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
+from clustering.algorithms.automatic.placing import FIELD, PAIR
 
 # On fewer pages, so many or such a share, a feature says nothing of a type and a text is a value;
 # the shares end at numbers of pages that small types of large sites have.
@@ -36,11 +37,7 @@ LEAST_VARIED = 0.15  # values of a field as a share of its pages; fewer are sign
 MOST_LABELS = 20_000
 MOST_COLUMNS = 8_000
 
-# Odd, so that nothing collides.
-_FIELD, _PAIR = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xD6E8FEB86659FD93),
-)
+_FIELD, _PAIR = np.uint64(FIELD), np.uint64(PAIR)
 _NONE = np.uint64(0)
 
 
@@ -257,16 +254,6 @@ def are_among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
     places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
     are_known: NDArray[np.bool_] = known[places] == hashes
     return are_known
-
-
-def cells_of(page: PageFeatures, labels: Hashes) -> Hashes:
-    """Return the hashes of all features of all sets that a page has, given the labels of its site."""
-    texts = texts_of([page])
-    before = preceding_labels(texts, labels)
-    is_label = are_among(texts.texts, labels)
-    fields = texts.paths[before != _NONE] * _FIELD + before[before != _NONE]
-    pairs = texts.paths[is_label] * _PAIR + texts.texts[is_label]
-    return np.unique(np.concatenate([page.features, fields, pairs, texts.texts[is_label]]))
 
 
 def is_pair(features: FeatureSet, column: int) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable, is_pair
-from clustering.algorithms.automatic.page_features import PageFeatures, feature_names, hash_text
+from clustering.algorithms.automatic.page_features import PageFeatures, feature_names
+from clustering.algorithms.automatic.page_walk import hash_text
 from clustering.algorithms.automatic.profiles import distances_to, shares_of
 
 MOST_NAMED = 3

@@ -1,34 +1,34 @@
-"""Store the profiles of groups as JSON values, and assign later pages by them.
+"""Store the profiles of groups as JSON values, by which `placing` assigns later pages.
 
 Notation:   A look is a profile: pages of one group that are alike. Its reach is the distance up to
             which a page is taken for one of it. The share of a group at an address pattern is that of
             the pages there that are of the group.
-Readings:   The nearest look is the one of the least distance, to which ADDRESS_WEIGHT is added where
-            none of the pages at the address is of its group, less where some are.
 Departures: The MAX_FEATURES strongest features are kept, fewer where there are many looks, so that
             the model of 50 groups stays below 2 MB; shares are kept in 255ths.
-Cost:       A page is compared with all looks on the features that it has.
+Cost:       Linear in the features of all pages.
 """
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from clustering.algorithms.automatic.feature_table import FeatureTable, are_among, cells_of
-from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
-from clustering.algorithms.automatic.plain_addresses import plain_address
+from clustering.algorithms.automatic.feature_table import FeatureTable
+from clustering.algorithms.automatic.page_features import PageFeatures
+from clustering.algorithms.automatic.placing import (
+    WHOLE_SHARE,
+    cells_of,
+    place_cells,
+    profiles_of,
+)
 from clustering.algorithms.automatic.profiles import Matrix, shares_of
 from clustering.algorithms.grouping import NOWHERE, Model, Placed
-from clustering.algorithms.url_patterns import pattern_among, prefixes_of
 
 Pages = NDArray[np.intp]
 
@@ -37,7 +37,6 @@ MIN_REACH, MAX_REACH = 0.85, 0.95
 MAX_FEATURES = 6_000
 MAX_CELLS = 600_000  # looks by features
 MIN_PAGES_AT_ADDRESS = 3  # fewer tell nothing of it
-ADDRESS_WEIGHT = 0.2
 
 
 def model_of(
@@ -65,7 +64,7 @@ def model_of(
         "reaches": _reaches(incidence[:, strongest], P, w, look),
         "features": _packed(table.weighed.hashes[strongest], "<u8"),
         "weights": _packed(w, "<f4"),
-        "shares": _packed(np.rint(P.T * 255), "u1"),
+        "shares": _packed(np.rint(P.T * WHOLE_SHARE), "u1"),
         "labels": _packed(table.labels, "<u8"),
         "addresses": _shares_at_addresses(patterns, [names[number] for number in group.tolist()]),
     }
@@ -93,20 +92,6 @@ def _shares_at_addresses(
     return shares
 
 
-@dataclass(frozen=True, slots=True)
-class _Profiles:
-    groups: Sequence[str]
-    layouts: Sequence[str]
-    reaches: Sequence[float]
-    features: Hashes  # sorted
-    w: Matrix
-    weighed: Matrix  # w P
-    masses: Matrix
-    labels: Hashes
-    shares_at: dict[str, Matrix]  # by address pattern: the share of each look's group
-    prefixes: set[str]
-
-
 def assign(model: Model, observation: PageFeatures, url: str) -> str | None:
     """Return the group of the nearest look, None where the page is beyond its reach."""
     return place(model, observation, url).group
@@ -116,59 +101,12 @@ def place(model: Model, observation: PageFeatures, url: str) -> Placed:
     """Return the group of the nearest look and its layout; nowhere where the page is beyond its reach."""
     if not model.get("groups"):
         return NOWHERE
-    profiles = _unpacked_once(_key(model))
-    cells = cells_of(observation, profiles.labels)
-    present = np.flatnonzero(are_among(profiles.features, cells))
-    shared = profiles.weighed[present].sum(axis=0)
-    in_all = profiles.masses + profiles.w[present].sum() - shared
-    distances = np.where(in_all > 0, 1 - shared / np.where(in_all > 0, in_all, 1), 0)
-    address = pattern_among(plain_address(url), profiles.shares_at, profiles.prefixes)
-    costs = distances
-    if address is not None:
-        costs = distances + ADDRESS_WEIGHT * (1 - profiles.shares_at[address])
-    nearest = int(costs.argmin())
-    if distances[nearest] > profiles.reaches[nearest]:
-        return NOWHERE
-    return Placed(profiles.groups[nearest], profiles.layouts[nearest] or None)
+    profiles = profiles_of(model)
+    paths = observation.features[observation.places].tolist()
+    texts = zip(paths, observation.texts.tolist(), strict=True)
+    cells = cells_of(observation.features.tolist(), texts, profiles.labels)
+    return place_cells(profiles, cells, url)
 
 
 def _packed(values: NDArray[Any], kind: str) -> str:
     return b64encode(values.astype(kind).tobytes()).decode("ascii")
-
-
-def _read(packed: str, kind: str) -> NDArray[Any]:
-    return np.frombuffer(b64decode(packed), kind)
-
-
-def _key(model: Model) -> tuple[Any, ...]:
-    parts = (model[name] for name in ("features", "weights", "shares", "labels"))
-    addresses = tuple(
-        (pattern, tuple(shares.items())) for pattern, shares in model["addresses"].items()
-    )
-    names = (tuple(model[name]) for name in ("groups", "layouts", "reaches"))
-    return (*names, *parts, addresses)
-
-
-@lru_cache(maxsize=8)
-def _unpacked_once(key: tuple[Any, ...]) -> _Profiles:
-    groups, layouts, reaches, features, weights, shares, labels, addresses = key
-    hashes = _read(features, "<u8")
-    order = np.argsort(hashes, kind="stable")
-    w = _read(weights, "<f4")[order]
-    rows = _read(shares, "u1").reshape(len(groups), -1)
-    P = np.ascontiguousarray((rows[:, order] / 255).astype(np.float32).T)
-    return _Profiles(
-        groups,
-        layouts,
-        reaches,
-        hashes[order],
-        w,
-        w[:, np.newaxis] * P,
-        w @ P,
-        _read(labels, "<u8"),
-        {
-            pattern: np.array([dict(its_shares).get(group, 0.0) for group in groups], np.float32)
-            for pattern, its_shares in addresses
-        },
-        prefixes_of([pattern for pattern, _ in addresses]),
-    )

@@ -28,7 +28,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import xxhash
@@ -45,10 +44,10 @@ from clustering.algorithms.grouping import (
 )
 from clustering.algorithms.hashing import mix
 from clustering.algorithms.parameters import Parameter
+from clustering.algorithms.published.signatures import N_BYTES, Masked
 from clustering.dom.page import decide_encoding
 
 LENGTH = 10  # tags of a shingle
-N_BYTES = 8
 MAX_WILD = 2
 PRUNED_BELOW = 20  # pages
 MIN_PAGES = 2  # of a group, however small the sample
@@ -65,24 +64,6 @@ _TAG = re.compile(
     rb"|<([a-zA-Z][^\x00-\x20/><]{0,7})",
     re.IGNORECASE | re.DOTALL,
 )
-
-
-class Masked(NamedTuple):
-    """A vector some of whose bytes match anything."""
-
-    value: int  # wild bytes are 0
-    wild: int  # 0xFF at each wild byte
-
-    def covers(self, vector: int) -> bool:
-        return vector & ~self.wild == self.value
-
-    def __str__(self) -> str:
-        """Return the bytes in hexadecimal, `**` for a wild card: `0a1b**2c…`."""
-        value = self.value.to_bytes(N_BYTES, "big")
-        wild = self.wild.to_bytes(N_BYTES, "big")
-        return "".join(
-            "**" if is_wild else f"{byte:02x}" for byte, is_wild in zip(value, wild, strict=True)
-        )
 
 
 def _wild_masks() -> list[int]:

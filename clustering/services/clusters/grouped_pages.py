@@ -15,7 +15,8 @@ from clustering.algorithms.kinds.page_facts import read_facts
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.page_map import MAX_PAGES, place_on_map
 from clustering.algorithms.path_sets import Hashes
-from clustering.algorithms.published.shingles import Masked, masked_vectors
+from clustering.algorithms.published.shingles import masked_vectors
+from clustering.algorithms.published.signatures import Masked
 from clustering.algorithms.titles.cluster_pages import ClusterPages
 from clustering.algorithms.titles.titles import title_clusters
 from clustering.algorithms.url_patterns import pattern_of

@@ -16,14 +16,18 @@ Cost:       One observation of the page by the clustering's algorithm, one compa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from clustering.algorithms.clusterers import CLUSTERERS, clusterer_with
+from clustering.algorithms.assigning import (
+    PageAssigner,
+    assigner_for,
+    check_signatures_installed,
+    signature_of,
+)
 from clustering.algorithms.grouping import Model, RawPage, group_key
-from clustering.algorithms.published.shingles import Masked, shingle_vector
+from clustering.algorithms.published.signatures import read_signature
 from clustering.algorithms.url_patterns import matches
 
 BY_MODEL: Final = "model"
@@ -38,7 +42,6 @@ NO_SIGNATURE = "no_signature"
 NO_PROFILE = "no_profile"
 UNKNOWN_GROUP = "unknown_group"
 
-_SIGNATURE = re.compile(r"(?:[0-9a-f]{2}|\*\*){8}")
 _ANY_ADDRESS = {"", "(.*)"}
 
 
@@ -78,7 +81,7 @@ class Clusters:
         """Return whether the links to a page decide, so that it should come with its inbound XPath."""
         if self.variant == BY_SIGNATURE or self.grouping is None:
             return False
-        return CLUSTERERS[self.grouping.algorithm].goes_by_links
+        return _assigner_of(self.grouping).goes_by_links
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Mat
         why = f"None of {len(profiles)} URL patterns matches the address."
         return Match(None, BY_SIGNATURE, why, NO_URL_PATTERN)
     # Second step: those whose shingle signatures match the page's shingle vector.
-    vector = shingle_vector(page.body, page.content_type)
+    vector = signature_of(page)
     if vector is None:
         return Match(None, BY_SIGNATURE, "The page has no tags.", NO_TAGS)
     by_both = [profile for profile in by_url if _covers(profile, vector)]
@@ -138,10 +141,10 @@ def _importance(profile: ClusterProfile) -> tuple[float, str]:
 
 
 def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> Match:
-    clusterer = clusterer_with(grouping.algorithm, grouping.parameters)
-    group = clusterer.find_group(grouping.model, page)
+    assigner = _assigner_of(grouping)
+    group = assigner.find_group(grouping.model, page)
     if group is None:
-        why = f"The page is like no group that {clusterer.title} found."
+        why = f"The page is like no group that {assigner.title} found."
         return Match(None, BY_MODEL, why, NO_PROFILE)
     of_group = grouping.clusters_by_group.get(group_key(group), ())
     profiles = [profile for profile in clusters.profiles if profile.name in of_group]
@@ -149,7 +152,7 @@ def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> 
     if not names:
         why = f"Nearest is group {group}, which belongs to no cluster any more."
         return Match(None, BY_MODEL, why, UNKNOWN_GROUP)
-    why = f"Nearest is group {group} of {clusterer.title}"
+    why = f"Nearest is group {group} of {assigner.title}"
     if len(names) == 1:
         return Match(names.pop(), BY_MODEL, f"{why}.")
     return _break_tie(page, profiles, why)
@@ -181,22 +184,6 @@ def _follow_splits(page: RawPage, clusters: Clusters, match: Match) -> Match:
     return match
 
 
-def read_signature(text: str) -> Masked:
-    """Return a signature from its text form.
-
-    Raises ValueError.
-
-    >>> read_signature("0a1b**2c00000000").covers(0x0A1BFF2C00000000)
-    True
-    """
-    if not _SIGNATURE.fullmatch(text):
-        raise ValueError(f"{text!r} is no signature; one has eight bytes, each two digits or **")
-    pairs = [text[start : start + 2] for start in range(0, len(text), 2)]
-    value = "".join("00" if pair == "**" else pair for pair in pairs)
-    mask = "".join("ff" if pair == "**" else "00" for pair in pairs)
-    return Masked(int(value, 16), int(mask, 16))
-
-
 def clusters_to_json(clusters: Clusters) -> dict[str, Any]:
     """Return the clusters as JSON values."""
     return asdict(clusters)
@@ -205,7 +192,7 @@ def clusters_to_json(clusters: Clusters) -> dict[str, Any]:
 def clusters_from_json(value: Mapping[str, Any]) -> Clusters:
     """Return the clusters from the JSON values that `clusters_to_json` returned.
 
-    Raises ValueError where a variant or an algorithm is unknown.
+    Raises ValueError where a variant or an algorithm is unknown, and AlgorithmNotInstalled.
     """
     clusters = Clusters(
         profiles=tuple(ClusterProfile(**profile) for profile in value["profiles"]),
@@ -215,12 +202,19 @@ def clusters_from_json(value: Mapping[str, Any]) -> Clusters:
     )
     if clusters.variant not in VARIANTS:
         raise ValueError(f"unknown variant {clusters.variant!r}; there are: {', '.join(VARIANTS)}")
+    if clusters.variant == BY_SIGNATURE:
+        check_signatures_installed()
     return clusters
 
 
 def _group_model(value: Mapping[str, Any]) -> GroupModel:
-    if value["algorithm"] not in CLUSTERERS:
-        raise ValueError(
-            f"unknown algorithm {value['algorithm']!r}; there are: {', '.join(CLUSTERERS)}"
-        )
-    return GroupModel(**value)
+    """Return a model whose algorithm can run here, with all that decides between its clusters."""
+    grouping = GroupModel(**value)
+    _assigner_of(grouping)
+    if any(len(names) > 1 for names in grouping.clusters_by_group.values()):
+        check_signatures_installed()
+    return grouping
+
+
+def _assigner_of(grouping: GroupModel) -> PageAssigner:
+    return assigner_for(grouping.algorithm, grouping.parameters)

@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.dom.links import find_base
-from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.page import PageTooLarge
 from clustering.dom.paths import element_paths
 from clustering.values.countries import country_of
 from clustering.values.displayed import displayed
@@ -70,9 +70,9 @@ class StylesheetFailed(Exception):
 def extract_here(
     page: RawPage, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
 ) -> Extracted:
-    """Return the records of a page in this process, which nothing stops."""
+    """Return the records of a page in this process, which nothing stops; its tree may be changed."""
     try:
-        parsed = parse_page(page.body, page.content_type)
+        parsed = page.parsed
     except PageTooLarge as error:
         return Extracted([], TOO_LARGE, str(error))
     if parsed.tree is None:

@@ -6,7 +6,8 @@ import numpy as np
 
 from clustering.algorithms.automatic.evidence import FAMILIES, SiteEvidence, collect_evidence
 from clustering.algorithms.automatic.feature_table import tabulate
-from clustering.algorithms.automatic.page_features import hash_text, observe
+from clustering.algorithms.automatic.page_features import observe
+from clustering.algorithms.automatic.page_walk import hash_text
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.url_patterns import address_patterns
 

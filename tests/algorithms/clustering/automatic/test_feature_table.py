@@ -9,7 +9,6 @@ from clustering.algorithms.automatic.feature_table import (
     MASS_OF_FIELDS,
     MASS_OF_PAIRS,
     MASS_OF_PATHS,
-    cells_of,
     find_fields,
     find_labels,
     is_pair,
@@ -20,12 +19,9 @@ from clustering.algorithms.automatic.feature_table import (
     weigh_pairs,
     weigh_paths,
 )
-from clustering.algorithms.automatic.page_features import (
-    PageFeatures,
-    feature_names,
-    hash_text,
-    observe,
-)
+from clustering.algorithms.automatic.page_features import PageFeatures, feature_names, observe
+from clustering.algorithms.automatic.page_walk import hash_text
+from clustering.algorithms.automatic.placing import cells_of
 from clustering.algorithms.grouping import RawPage
 
 
@@ -148,7 +144,13 @@ def test_a_later_page_has_the_features_of_the_table() -> None:
     table = tabulate(pages)
     row = table.weighed.incidence[0].indices
 
-    assert set(table.weighed.hashes[row]) <= set(cells_of(pages[0], table.labels))
+    texts = texts_of(pages[:1])
+    cells = cells_of(
+        pages[0].features.tolist(),
+        zip(texts.paths.tolist(), texts.texts.tolist(), strict=True),
+        frozenset(table.labels.tolist()),
+    )
+    assert set(table.weighed.hashes[row].tolist()) <= cells
 
 
 def test_fields_and_pairs_are_told_apart() -> None:

@@ -6,14 +6,8 @@ import pickle
 
 import pytest
 
-from clustering.algorithms.automatic.page_features import (
-    MAX_FEATURES,
-    MAX_TEXTS,
-    PageFeatures,
-    feature_names,
-    label_of,
-    observe,
-)
+from clustering.algorithms.automatic.page_features import PageFeatures, feature_names, observe
+from clustering.algorithms.automatic.page_walk import MAX_FEATURES, MAX_TEXTS, label_of
 from clustering.algorithms.grouping import RawPage
 
 

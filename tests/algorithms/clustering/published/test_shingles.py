@@ -14,7 +14,6 @@ from clustering.algorithms.grouping import ClusteringInputs, RawPage
 from clustering.algorithms.published import shingles
 from clustering.algorithms.published.shingles import (
     WILD,
-    Masked,
     assign,
     cluster_pages,
     cluster_vectors,
@@ -25,6 +24,7 @@ from clustering.algorithms.published.shingles import (
     threshold_for,
     vector_of_tags,
 )
+from clustering.algorithms.published.signatures import Masked
 
 
 def packed(*values: int) -> int:

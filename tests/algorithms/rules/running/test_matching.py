@@ -17,6 +17,7 @@ from clustering.algorithms.grouping import (
     group_key,
 )
 from clustering.algorithms.published.shingles import shingle_vector
+from clustering.algorithms.published.signatures import read_signature
 from rules.algorithms.running import matching
 from rules.algorithms.running.matching import (
     BY_MODEL,
@@ -27,7 +28,6 @@ from rules.algorithms.running.matching import (
     clusters_from_json,
     clusters_to_json,
     match_page,
-    read_signature,
 )
 
 

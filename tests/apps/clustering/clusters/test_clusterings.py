@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.published.shingles import shingle_vector
+from clustering.algorithms.published.signatures import read_signature
 from clustering.models import (
     Cluster,
     ClusterFigures,
@@ -31,7 +32,6 @@ from clustering.services.clusters.clusterings import (
     reclustering_request,
 )
 from clustering.services.pages.stored_pages import read_pages, stored_pages
-from rules.algorithms.running.matching import read_signature
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.clustering.demo_sites import (
     adjusted_rand_of,
