@@ -26,6 +26,7 @@ START: Final = (
     "rules.bundle.limited_child",
     "rules.bundle.item_pages",
     "rules.bundle.push_pages",
+    "clustering.algorithms.clusterers",  # imported when a bundle asks for another algorithm
 )
 FORBIDDEN: Final = "django"  # what runs a bundle needs none of it
 DATA_FOLDER: Final = "weights"  # beside a module that reads them

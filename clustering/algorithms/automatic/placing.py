@@ -29,6 +29,7 @@ NAME: Final = "auto"  # of the algorithm
 TITLE: Final = "All evidence"
 ADDRESS_WEIGHT = 0.2
 WHOLE_SHARE: Final = 255  # shares are kept in so many parts
+WEIGHT_UNIT: Final = 2**30  # weights are added up as whole numbers, so that no order matters
 MAX_MODELS: Final = 8  # that are kept unpacked
 
 # Odd, so that nothing collides.
@@ -39,10 +40,10 @@ _64_BITS: Final = (1 << 64) - 1
 class FeatureWeight(NamedTuple):
     """What a feature adds to what a page shares with the looks."""
 
-    weight: float
-    usual: float  # to what it shares with all looks
+    weight: int
+    usual: int  # to what it shares with all looks
     # What it adds besides to what the page shares with looks that differ from the others.
-    more_by_look: Sequence[tuple[int, float]]
+    more_by_look: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Profiles:
     groups: Sequence[str]  # of each look
     layouts: Sequence[str]
     reaches: Sequence[float]
-    masses: Sequence[float]  # what all features of each look weigh
+    masses: Sequence[int]  # what all features of each look weigh
     weight_by_feature: Mapping[int, FeatureWeight]
     labels: frozenset[int]
     shares_at: Mapping[str, Sequence[float]]  # by address pattern: the share of each look's group
@@ -75,13 +76,13 @@ def place_page(model: Model, page: RawPage) -> Placed:
 def place_cells(profiles: Profiles, cells: set[int], url: str) -> Placed:
     """Return the group and layout of the look that is nearest to a page with these cells."""
     n_looks = len(profiles.groups)
-    more = [0.0] * n_looks
-    weight = usual = 0.0
-    for cell in sorted(cells & profiles.weight_by_feature.keys()):  # sums depend on the order
-        feature = profiles.weight_by_feature[cell]
-        weight += feature.weight
-        usual += feature.usual
-        for look, difference in feature.more_by_look:
+    more = [0] * n_looks
+    weight = usual = 0
+    for cell in cells & profiles.weight_by_feature.keys():
+        its_weight, its_usual, more_by_look = profiles.weight_by_feature[cell]
+        weight += its_weight
+        usual += its_usual
+        for look, difference in more_by_look:
             more[look] += difference
     address = pattern_among(plain_address(url), profiles.shares_at, profiles.prefixes)
     shares = profiles.shares_at[address] if address is not None else None
@@ -153,21 +154,20 @@ def _unpacked(key: tuple[Any, ...]) -> Profiles:
     groups, layouts, reaches, features, weights, shares, labels, addresses = key
     rows = b64decode(shares)  # look by look
     hashes = _read("Q", features)
-    masses = [0.0] * len(groups)
+    masses = [0] * len(groups)
     weight_by_feature: dict[int, FeatureWeight] = {}
-    for number, (hashed, weight) in enumerate(zip(hashes, _read("f", weights), strict=True)):
+    for number, (hashed, its_weight) in enumerate(zip(hashes, _read("f", weights), strict=True)):
+        weight = round(its_weight * WEIGHT_UNIT)
         column = rows[number :: len(hashes)]
         ((usual, _),) = Counter(column).most_common(1)
         more_by_look = tuple(
-            (look, weight * (share - usual) / WHOLE_SHARE)
-            for look, share in enumerate(column)
-            if share != usual
+            (look, weight * (share - usual)) for look, share in enumerate(column) if share != usual
         )
         weight_by_feature[hashed] = FeatureWeight(
-            weight, weight * usual / WHOLE_SHARE, more_by_look
+            weight * WHOLE_SHARE, weight * usual, more_by_look
         )
         for look, share in enumerate(column):
-            masses[look] += weight * share / WHOLE_SHARE
+            masses[look] += weight * share
     return Profiles(
         groups,
         layouts,

@@ -16,6 +16,7 @@ is a value.
   feature
 - `features` of a target; `feature_prices` what each costs; `naming` whether a text names an
   attribute
+- `vote_costs` what the vote of a beaten candidate costs
 - `search` the default search for conjunctions; `positional` and `naive_bayes` where none is precise
 - `text_selection` the part of a text that is the value; `range_pruner` as published, and more
 - `stopping` whether another page is needed; `novelty` what is new on pages; `evaluating` a rule at

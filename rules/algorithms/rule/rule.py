@@ -26,6 +26,8 @@ OF_PAGE: Final = "page"
 
 TEXT_TARGET: Final = "text()"
 ELEMENT_TARGET: Final = "element"
+# Of a page's elements; looking at so many takes about a tenth of parsing the page.
+MAX_VOTE_COST: Final = 0.15
 HTML: Final = "html"  # a type whose value is all that an element shows
 
 
@@ -80,6 +82,7 @@ class Numbers(JsonForm):
     price: float = 0.0
     rank: float = 0.0  # price minus what the support is worth; the lowest wins
     n_selected: int = 0  # nodes on annotated samples
+    cost: float = 0.0  # of the vote of a loser: the share of a page's elements that it looks at
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,12 @@ class AttributeRule(JsonForm):
 
     @property
     def voters(self) -> tuple[Alternative, ...]:
-        """The losers that vote: a score of a classifier would cost more than the rule itself."""
-        return tuple(loser for loser in self.losers if loser.kind != NAIVE_BAYES)
+        """The losers that vote: those of which the vote costs little, and no classifier."""
+        return tuple(
+            loser
+            for loser in self.losers
+            if loser.kind != NAIVE_BAYES and loser.numbers.cost <= MAX_VOTE_COST
+        )
 
     @property
     def is_draft(self) -> bool:

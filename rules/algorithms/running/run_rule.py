@@ -338,6 +338,7 @@ def page_paths(tree: _Element, counted_paths: Iterable[str]) -> dict[str, str]:
     Left out are paths of another form, and those that the tree lacks.
     """
     element_by_steps: dict[str, _Element] = {}
+    children_by_element: dict[_Element, list[_Element]] = {}
     known: list[tuple[str, str, str]] = []  # the path, its element's steps, the text or attribute
     for path in dict.fromkeys(counted_paths):
         match = _COUNTED_PATH.fullmatch(path)
@@ -346,7 +347,7 @@ def page_paths(tree: _Element, counted_paths: Iterable[str]) -> dict[str, str]:
         steps, last_step = match[1], match[2] or ""
         element = element_by_steps.get(steps)
         if element is None:
-            element = _element_at(tree, steps)
+            element = _element_at(tree, steps, children_by_element)
         if element is not None:
             element_by_steps[steps] = element
             known.append((path, steps, last_step))
@@ -355,13 +356,19 @@ def page_paths(tree: _Element, counted_paths: Iterable[str]) -> dict[str, str]:
     return {path: path_by_steps[steps] + last_step for path, steps, last_step in known}
 
 
-def _element_at(tree: _Element, steps: str) -> _Element | None:
+def _element_at(
+    tree: _Element, steps: str, children_by_element: dict[_Element, list[_Element]]
+) -> _Element | None:
+    """Return the element at a counted path; the children of elements on its way are remembered."""
     element = tree.getroottree().getroot()
     first, *numbers = map(int, _NUMBER.findall(steps))
     if first != 1:
         return None
     for number in numbers:
-        children = [child for child in element if isinstance(child.tag, str)]
+        children = children_by_element.get(element)
+        if children is None:
+            children = [child for child in element if isinstance(child.tag, str)]
+            children_by_element[element] = children
         if not 1 <= number <= len(children):
             return None
         element = children[number - 1]

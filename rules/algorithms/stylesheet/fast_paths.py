@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from rules.algorithms.rule.feature import Feature, within
 from rules.algorithms.rule.rule import TEXT_TARGET
@@ -42,7 +43,10 @@ MAX_BETWEEN = 50  # elements that begin between an anchor and the text beside it
 # Uses from which on a key pays: it takes about as long to build as so many scans.
 MIN_USES = {TEXT_KEY: 3, CLASS_KEY: 6, ID_KEY: 20}
 N_FIRST = 3  # characters by which the key knows a text
+N_NEAR_TEXTS = 6  # of which the nearest text that shows something is most often one
+N_FIRST_TEXTS = 3  # of an element, with which its label begins
 _PASSED_OVER = f" {NO_BREAK_SPACE}{WIDTHLESS}{COLONS}"
+_BLANKS = "\t\n\r"
 _OPENING = 12  # characters of a text of which at least N_FIRST are taken to show
 _OPENING_CHARACTERS = f"substring(normalize-space(.), 1, {_OPENING})"
 FIRST_CHARACTERS = (
@@ -79,6 +83,8 @@ _RANKS = {
     "has": 8,
 }
 _NO_DRIVER = 9.0
+_MAX_NEAR_LEVEL = 2
+_LOOK_AT_TEXT, _LOOK_AT_LABEL = 2.0, 5.0  # a look at an element's tag or attribute costs 1
 _PLACED = 0.5  # the rank of a label whose tag is known
 _IN_A_TAG = 8.5  # the rank of a text feature whose element has a tag, which finds fewer nodes
 _BESIDE = {
@@ -93,7 +99,22 @@ _BY_KEY = {"id": ID_KEY, "class": CLASS_KEY}
 _BY_ATTRIBUTE = frozenset({"id", "class", "token", "attribute"})
 _LOOKS_BACK = frozenset({"label", "before", "before_ends"})
 _LOOKS_AHEAD = frozenset({"after", "after_starts"})
-_SLOW = frozenset({"label", "before", "after", "before_ends", "after_starts", "shape"})
+_SLOW = frozenset(
+    {
+        "label",
+        "before",
+        "after",
+        "before_ends",
+        "after_starts",
+        "shape",
+        "sibling_text",
+        "first_text",
+        "contains",
+        "position",
+        "first",
+        "last",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -154,6 +175,33 @@ def fast_path(target: str, features: Sequence[Feature], steps: Steps) -> str:
     if driver.level == 0 and target == TEXT_TARGET:
         nodes += f"[{SHOWS}]"
     return _downwards(nodes, driver.level, target, features)
+
+
+class Visits(NamedTuple):
+    """The elements that are looked at to find the nodes of a path, and what a look costs."""
+
+    tags: Sequence[str]  # none: all elements
+    weight: float
+
+
+def visits_of(target: str, features: Sequence[Feature]) -> Visits:
+    """Return what a path's driver looks at; all that is tested then are few nodes."""
+    features = _without_text_tag(target, features)
+    driver = min(features, key=lambda feature: _rank(feature, target, features), default=None)
+    if driver is None or _rank(driver, target, features) >= _NO_DRIVER:
+        return Visits((), 1.0)
+    if driver.level > _MAX_NEAR_LEVEL:
+        return Visits((), 1.0)  # it is not known how many nodes stand below
+    if driver.kind in _BESIDE and driver.name and target == TEXT_TARGET and not driver.level:
+        return Visits(driver.name.split(), _LOOK_AT_TEXT)
+    if driver.kind == "heading":
+        return Visits([driver.name], _LOOK_AT_LABEL)
+    tag = _plain_tag(driver.level, features)
+    if tag is None or driver.axis != "self" or driver.kind in _BY_TEXT or driver.kind == "id":
+        return Visits((), 1.0)
+    of_level = [feature for feature in features if feature.level == driver.level]
+    is_slow = any(feature.kind in _SLOW for feature in of_level)
+    return Visits(tag.values, driver.level + (_LOOK_AT_LABEL if is_slow else 1))
 
 
 def keys_worth_building(features: Iterable[Feature]) -> frozenset[str]:
@@ -217,13 +265,14 @@ def _rank(feature: Feature, target: str, features: Sequence[Feature]) -> float:
         feature.axis == "ancestor" and feature.kind in _BY_TEXT
     ):
         return _NO_DRIVER
-    if feature.kind in _BY_TEXT and target.startswith("@"):
+    if feature.kind in _BY_TEXT - _BESIDE.keys() and target.startswith("@"):
         return _NO_DRIVER  # an image shows no text by which it could be found
     if feature.level == 0 and target == TEXT_TARGET and feature.kind not in _OF_TEXTS:
         return _NO_DRIVER
     rank = _RANKS.get(feature.kind, _NO_DRIVER) + 0.09 * min(feature.level, 9)
     if feature.kind in _BESIDE:
-        rank = _PLACED if feature.name else rank
+        # A text beside the label is found at once, an element only by all that stand near.
+        rank = _PLACED + 0.04 * min(feature.level, 9) if feature.name else rank
     elif feature.kind in _BY_TEXT and feature.kind != "heading":
         level = max(feature.level, 1 if target == TEXT_TARGET else 0)
         rank = _IN_A_TAG if _plain_tag(level, features) else rank
@@ -236,10 +285,7 @@ def _driven(target: str, driver: Feature, features: Sequence[Feature], steps: St
     if driver.kind == "heading":
         return steps.every(driver.name) + _predicates([*others_of_level, driver])
     if driver.kind in _BY_TEXT:
-        is_text = target == TEXT_TARGET and driver.level == 0
-        nodes = " | ".join(
-            _found_by_text(driver, value, steps, is_text=is_text) for value in driver.values
-        )
+        nodes = " | ".join(_found_by_text(driver, value, target, steps) for value in driver.values)
         return steps.declare("found", nodes) + _predicates(others_of_level)
     if driver.axis == "ancestor":
         is_keyed = _BY_KEY.get(driver.kind) in steps.worth
@@ -310,38 +356,50 @@ def _keyed(driver: Feature, steps: Steps) -> str:
     return f"{nodes[0]}/self::*" if len(nodes) == 1 else f"({' | '.join(nodes)})"
 
 
-def _found_by_text(driver: Feature, value: str, steps: Steps, *, is_text: bool) -> str:
+def _found_by_text(driver: Feature, value: str, target: str, steps: Steps) -> str:
     """Return the nodes that a feature of texts selects, found from the texts that begin like its value."""
+    is_text = target == TEXT_TARGET and driver.level == 0
     beginning = _texts_beginning_like(value, steps, driver.name if driver.kind == "before" else "")
     if driver.kind in _BESIDE:
-        return _beside(driver, value, beginning, steps, is_text=is_text)
+        return _beside(driver, value, beginning, target, steps)
     if driver.kind == "starts":
         return f"{beginning}{'' if is_text else '/ancestor::*'}[{fast_test(driver, value)}]"
     if driver.kind == "first_text":
         return f"{beginning}[{label_form('.')}={literal(value)}]/ancestor::*[{fast_test(driver, value)}]"
-    element = f"{beginning}/ancestor::*[{label_form('.')}={literal(value)}]"
+    element = f"{beginning}/ancestor::*[{_begins_like(value)}][{label_form('.')}={literal(value)}]"
     if driver.kind == "sibling_text":
         return f"{element}/following-sibling::" + (
-            f"text()[{SHOWS}][{driver.test}]" if is_text else "*[1]"
+            f"text()[{SHOWS}][{fast_test(driver, value)}]" if is_text else "*[1]"
         )
     return f"{element}/following-sibling::{driver.name}[{fast_test(driver, value)}]"
 
 
-def _beside(driver: Feature, value: str, beginning: str, steps: Steps, *, is_text: bool) -> str:
+def _next_shown(texts: str, axis: str, steps: Steps) -> str:
+    """Return the nearest text that shows something from each of some texts."""
+    first = steps.declare("beside", f"{texts}/{axis}::text()[1]")
+    second = steps.declare("beside", f"{first}[not({SHOWS})]/{axis}::text()[1]")
+    return f"({first} | {second})[{SHOWS}] | {second}[not({SHOWS})]/{axis}::{HAS_TEXT}[1]"
+
+
+def _beside(driver: Feature, value: str, beginning: str, target: str, steps: Steps) -> str:
     """Return the nodes beside a text, and under "label" those that begin with it themselves."""
     test = f"{label_form('.')}={literal(value)}"
     if driver.kind == "after_starts":
         test = f"starts-with({SHOWS}, {literal(value)})"
     axis = _BESIDE[driver.kind]
+    is_text = target == TEXT_TARGET and driver.level == 0
     texts = steps.declare("anchor", f"{beginning}[{test}]")
     if is_text:
-        first = steps.declare("beside", f"{texts}/{axis}::text()[1]")
-        second = steps.declare("beside", f"{first}[not({SHOWS})]/{axis}::text()[1]")
-        nodes = f"({first} | {second})[{SHOWS}] | {second}[not({SHOWS})]/{axis}::{HAS_TEXT}[1]"
+        nodes = _next_shown(texts, axis, steps)
     else:
         feature = replace(driver, kind="before") if driver.kind == "label" else driver
-        test_beside = fast_test(feature, value)
-        nodes = f"{texts}/{axis}::*[position() <= {MAX_BETWEEN}][{test_beside}]"
+        has_attribute = f"[{target}]" if driver.level == 0 and target.startswith("@") else ""
+        test_beside = f"{has_attribute}[{fast_test(feature, value)}]"
+        if target == TEXT_TARGET:
+            # The element has a text that is shown, so it stands around the next one.
+            nodes = f"({_next_shown(texts, axis, steps)})/ancestor::*{test_beside}"
+        else:
+            nodes = f"{texts}/{axis}::*[position() <= {MAX_BETWEEN}]{test_beside}"
     if driver.kind != "label":
         return nodes
     begins_with_it = f"starts-with({label_form('.')}, {literal(f'{value} ')})"
@@ -353,11 +411,15 @@ def _texts_beginning_like(value: str, steps: Steps, tags: str) -> str:
         elements = " | ".join(steps.every(tag) for tag in tags.split())
         elements = f"({elements})" if " " in tags else elements
         return f"{elements}/text()[contains(., {literal(value[0])})]"
-    first = "".join(character for character in value if character not in _PASSED_OVER)[:N_FIRST]
+    first = _without_blanks(value)[:N_FIRST]
     if len(first) == N_FIRST and TEXT_KEY in steps.worth:
         steps.keys.add(TEXT_KEY)
         return f"key('text', {literal(first)})"
     return f"/descendant::text()[contains(., {literal(value[0])})]"
+
+
+def _without_blanks(value: str) -> str:
+    return "".join(character for character in value if character not in _PASSED_OVER)
 
 
 def nearest(axis: str, form: Callable[[str], str], value: str, place: str = "") -> str:
@@ -367,10 +429,18 @@ def nearest(axis: str, form: Callable[[str], str], value: str, place: str = "") 
 
 def nearest_text(axis: str, test: Callable[[str], str]) -> str:
     """Return a test of the nearest text that shows something; no blank text may pass it."""
-    first, second = f"{axis}::text()[1]", f"{axis}::text()[2]"
-    nearest_shown = f"{axis}::{HAS_TEXT}[1]"
-    further = f"{test(second)} or not({shown_form(second)}) and {test(nearest_shown)}"
-    return f"{test(first)} or not({shown_form(first)}) and ({further})"
+    further = test(f"{axis}::{HAS_TEXT}[1]")
+    for place in range(N_NEAR_TEXTS, 0, -1):
+        text = f"{axis}::text()[{place}]"
+        further = f"{test(text)} or not({shown_form(text)}) and ({further})"
+    return further
+
+
+def _begins_like(value: str) -> str:
+    """Return a test that all elements pass which show a value, and next to no others."""
+    texts = ", ".join(f"descendant::text()[{place}]" for place in range(1, N_FIRST_TEXTS + 1))
+    beginning = f"translate(concat({texts}), '{_PASSED_OVER}{_BLANKS}', '')"
+    return f"starts-with({literal(_without_blanks(value))}, {beginning})"
 
 
 def fast_test(feature: Feature, value: str) -> str:
@@ -388,7 +458,19 @@ def fast_test(feature: Feature, value: str) -> str:
         return nearest_text(
             "following", lambda text: f"starts-with({shown_form(text)}, {literal(value)})"
         )
+    if feature.kind == "first_text":
+        return nearest("descendant", label_form, value)
+    if feature.kind == "sibling_text":
+        return f"preceding-sibling::*[1][{_begins_like(value)}][{label_form('.')}={literal(value)}]"
+    if feature.kind == "contains":
+        return f"({_may_contain(value)}) and {replace(feature, values=(value,)).test}"
     return replace(feature, values=(value,)).test
+
+
+def _may_contain(value: str) -> str:
+    """Return a raw test that a text passes which shows a value: of its first word, or what has no width."""
+    raw = [value.partition(" ")[0], *WIDTHLESS]
+    return any_of(f"contains(., {literal(word)})" for word in raw)
 
 
 def _downwards(nodes: str, level: int, target: str, features: Sequence[Feature]) -> str:
@@ -440,4 +522,17 @@ def _whole_test(feature: Feature) -> str:
         return f"{may_have}][{feature.test}"
     if feature.kind not in _SLOW or feature.axis != "self":
         return feature.test
+    if not feature.values:
+        return _place_test(feature)
     return " or ".join(fast_test(feature, value) for value in feature.values)
+
+
+def _place_test(feature: Feature) -> str:
+    """Return the test of a place among siblings that looks at no more of them than it must."""
+    if feature.kind == "first":
+        return "not(preceding-sibling::*[1])"
+    if feature.kind == "last":
+        return "not(following-sibling::*[1])"
+    before = feature.distance - 1
+    test = f"not(preceding-sibling::*[{feature.distance}])"
+    return f"preceding-sibling::*[{before}] and {test}" if before else test
