@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from clustering.algorithms.automatic import auto
-from clustering.algorithms.automatic.feature_table import FIELD, PAIR
 from clustering.algorithms.automatic.page_features import observe
 from clustering.algorithms.automatic.placing import (
+    FIELD,
+    PAIR,
     cells_of,
     place_cells,
     place_page,
