@@ -78,7 +78,9 @@ def observe(page: RawPage) -> PageFeatures:
                 owners.append(index if feature.is_path else index_by_hash[kind.path.feature.hash])
                 steps.append(f"{parent} {feature.step}")
     contents = [0] * len(steps)
-    indices_by_kind = {kind: [index_by_hash[one] for one in kind.hashes] for kind in walk.kinds}
+    indices_by_kind = {
+        kind: [index_by_hash[hashed] for hashed in kind.hashes] for kind in walk.kinds
+    }
     texts: list[int] = []
     label_by_hash: dict[int, str] = {}
     for kind, text in walk.texts:

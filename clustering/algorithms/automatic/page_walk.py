@@ -42,7 +42,7 @@ _MAX_DECLARED = 50
 Attributes: TypeAlias = tuple[str | None, str | None, str | None]
 
 
-class Feature(NamedTuple):
+class PathFeature(NamedTuple):
     """A path or token path."""
 
     hash: int
@@ -59,7 +59,7 @@ class Path:
 
     __slots__ = ("feature", "is_silent", "kinds", "paths", "tag")
 
-    def __init__(self, feature: Feature, tag: str) -> None:
+    def __init__(self, feature: PathFeature, tag: str) -> None:
         self.feature = feature
         self.tag = tag
         self.is_silent = tag in INVISIBLE_TAGS  # no text within it is shown
@@ -86,7 +86,7 @@ class _KnownKinds:
         self.forget()
 
     def forget(self) -> None:
-        self.root = Path(Feature(0, None, ""), "")
+        self.root = Path(PathFeature(0, None, ""), "")
         self.n_kinds = 0
 
     def add(self, around: Path, tag: str, attributes: Attributes) -> Kind:
@@ -142,8 +142,8 @@ def label_and_hash(text: str) -> tuple[str, int]:
     return _hash_short_text(text)
 
 
-def _feature(parent: int | None, step: str) -> Feature:
-    return Feature(hash_text(f"{'' if parent is None else parent}{step}"), parent, step)
+def _feature(parent: int | None, step: str) -> PathFeature:
+    return PathFeature(hash_text(f"{'' if parent is None else parent}{step}"), parent, step)
 
 
 def _one_line(text: str) -> str:
@@ -196,7 +196,7 @@ class PageWalk:
             path = root if around is None else around.path
             kind = path.kinds.get((tag, attributes))
             if kind is None or kind not in met_kinds:
-                kind = self._meet(node, path, kind, attributes)
+                kind = self._count_kind(node, path, kind, attributes)
             if kind is None or kind.path.is_silent:
                 above.append((node, None))
                 continue
@@ -214,10 +214,10 @@ class PageWalk:
                 if text:
                     add_text((around, text))
 
-    def _meet(
+    def _count_kind(
         self, element: _Element, path: Path, kind: Kind | None, attributes: Attributes
     ) -> Kind | None:
-        """Let the kind of an element on a path count; None where too much counts already."""
+        """Count the kind of an element on a path; None where too much counts already."""
         if len(self.features) >= MAX_FEATURES:
             return None
         tag = str(element.tag)

@@ -17,7 +17,6 @@ from clustering.algorithms.grouping import (
     group_key,
 )
 from clustering.algorithms.published.shingles import shingle_vector
-from clustering.algorithms.published.signatures import read_signature
 from rules.algorithms.running import matching
 from rules.algorithms.running.matching import (
     BY_MODEL,
@@ -220,8 +219,3 @@ def test_clusters_survive_json() -> None:
 def test_json_of_an_unknown_kind_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="unknown"):
         clusters_from_json(clusters_to_json(Clusters(profiles())) | change)
-
-
-def test_a_text_that_is_no_signature_is_refused() -> None:
-    with pytest.raises(ValueError, match="eight bytes"):
-        read_signature("xx")
