@@ -39,8 +39,10 @@ from vertex.demo import sites
 from vertex.demo.logins import let_people_in
 from vertex.demo.serving import (
     LOOPBACK_ADDRESS,
+    DemoRefused,
     check_installation,
     loopback_allowed,
+    serve_edition,
     sites_served,
     url_of,
 )
@@ -48,6 +50,7 @@ from vertex.demo.sites import DemoPage
 from vertex.demo.sites.site import annotation_lines
 
 N_ANNOTATED = 3  # pages of each site
+REDESIGN = "2"  # the edition of a site in which its templates are others
 
 
 class DemoIncomplete(Exception):
@@ -94,6 +97,28 @@ def take_tour(console: Console, *, max_pages: int | None = None) -> None:
     print_addresses(console)
     if n_failed:
         raise DemoIncomplete(f"{n_failed} parts failed, see above; the others are done")
+
+
+def redesign(console: Console, name: str) -> None:
+    """Serve a site in its redesign and check it, so that there is an alarm and a repair to decide.
+
+    Raises DemoRefused.
+    """
+    check_installation()
+    site = Site.objects.filter(name=name).first()
+    if site is None or not Rule.objects.published().of_site(site).exists():
+        raise DemoRefused(f"{name} has no rule yet; take the tour first: manage.py demo")
+    serve_edition(name, REDESIGN)
+    console.print(f"{name} is served in its redesign at {url_of(name)}/", markup=False)
+    with loopback_allowed():
+        for line in (["run_checks", name], ["heal_site", name]):
+            console.print(f"  manage.py {' '.join(line)}", markup=False)
+            for notice in call(line):
+                console.print(f"    [dim]{escape(notice)}[/]")
+    console.print(
+        f"\nOpen {reverse('monitoring')}: the alarm is there. Three keys repair it: "
+        "[bold]j[/] selects it, [bold]Enter[/] shows both pages, [bold]c[/] confirms all values."
+    )
 
 
 def run_step(console: Console, step: Step, site: Site, max_pages: int | None) -> bool:
@@ -342,12 +367,37 @@ def print_addresses(console: Console) -> None:
         table.add_row(address, what)
     console.print("\n[bold]What to open[/]  (log in as admin; `make run` tells the address)")
     console.print(table)
+    print_what_to_try(console)
     if not any(LOOPBACK_ADDRESS in network for network in settings.ALLOWED_NETWORKS):
         console.print(
             "Crawls begun in the browser reach these sites only with "
             "VERTEX_ALLOWED_NETWORKS=127.0.0.0/8, which `make run` sets.",
             style="yellow",
         )
+
+
+def print_what_to_try(console: Console) -> None:
+    """Print what is worth doing by hand: each step is a command or a key."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    name = sites.NAMES[0]
+    for step, what in (
+        (
+            reverse("annotate"),
+            "annotate: open a cluster; Enter accepts all that is proposed on a page and learns a rule",
+        ),
+        (
+            f"manage.py demo --redesign {name}",
+            "redesign the site: its rule breaks and an alarm is raised",
+        ),
+        (reverse("monitoring"), "see the alarm, with its cause"),
+        (
+            "j  Enter  c",
+            "repair it with three keys: select, open, confirm all; then its records are back",
+        ),
+    ):
+        table.add_row(escape(step), what)
+    console.print("\n[bold]What to try[/]")
+    console.print(table)
 
 
 def _addresses_of_results(site: Site) -> list[tuple[str, str]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import ipaddress
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from threading import Event
 
 from django.conf import settings
@@ -15,10 +16,12 @@ from rich.console import Console
 from vertex import environment
 from vertex.demo import sites
 from vertex.demo.sites import DemoSite
-from vertex.demo.sites.server import LOOPBACK, DemoServer, PortTaken, is_served
+from vertex.demo.sites.server import LOOPBACK, DemoServer, PortTaken, front_page, is_served
 
 LOOPBACK_ADDRESS = ipaddress.ip_address(LOOPBACK)
 MAX_PORT = 65_535
+EDITION_SECONDS = 0.5  # until it is looked again which edition is asked for
+EDITION_TRIES = 20
 RETRY_SECONDS = 1.0  # until a port that another demo holds is tried again
 
 
@@ -55,20 +58,70 @@ def sites_served() -> Iterator[None]:
     with ExitStack() as stack:
         for name, port in ports().items():
             while not _is_served(name, port):
-                if server := _server_unless_taken(sites.load(name), port):
+                if server := _server_unless_taken(sites.load(name, edition_of(name)), port):
                     stack.enter_context(server)
                     break
         yield
 
 
 def serve_sites(console: Console) -> None:
-    """Serve all sites until the process is told to stop. Raises DemoRefused."""
+    """Serve all sites until the process is told to stop, each in the edition that is asked for.
+
+    Raises DemoRefused.
+    """
     check_installation()
     with ExitStack() as stack:
+        servers = []
         for name, port in ports().items():
-            stack.enter_context(_open_server(sites.load(name), port))
+            server = _open_server(sites.load(name, edition_of(name)), port)
+            servers.append(stack.enter_context(server))
             console.print(f"{name}: {url_of(name)}/")
-        Event().wait()
+        while not Event().wait(EDITION_SECONDS):
+            show_editions(servers)
+
+
+def show_editions(servers: Iterable[DemoServer]) -> None:
+    """Switch servers to the editions that are asked for now."""
+    for server in servers:
+        name = server.site.name
+        server.site = sites.load(name, edition_of(name))
+
+
+def edition_of(name: str) -> str:
+    """Return the edition in which a site is to be served; the first where nobody asked for another."""
+    try:
+        edition = _edition_path(name).read_text().strip()
+    except FileNotFoundError:
+        return sites.EDITIONS[0]
+    return edition if edition in sites.EDITIONS else sites.EDITIONS[0]
+
+
+def serve_edition(name: str, edition: str) -> None:
+    """Switch the process that serves a site to another edition, and wait until it shows that.
+
+    Raises DemoRefused where nothing serves the site.
+    """
+    path = _edition_path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{edition}\n")
+    wanted = sites.load(name, edition).page_at("/")
+    for _ in range(EDITION_TRIES):
+        try:
+            is_there = wanted is not None and front_page(ports()[name]) == wanted.body
+        except OSError:
+            path.unlink()
+            raise DemoRefused(
+                f"{name} is not served at {url_of(name)}/; start it with `make run` or "
+                "`manage.py demo --serve`"
+            ) from None
+        if is_there:
+            return
+        time.sleep(EDITION_SECONDS)
+    raise DemoRefused(f"what serves {name} at {url_of(name)}/ does not show its edition {edition}")
+
+
+def _edition_path(name: str) -> Path:
+    return Path(settings.VAR_DIR) / "demo" / f"{name}-edition.txt"
 
 
 def _open_server(site: DemoSite, port: int) -> DemoServer:

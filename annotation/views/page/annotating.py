@@ -28,6 +28,8 @@ from annotation.services.page.stored_pages import (
     snapshot_to_annotate,
 )
 from annotation.services.verticals.keys import keys_chosen
+from annotation.services.verticals.verticals import ready_made_verticals
+from annotation.views.verticals.origins import snapshot_of
 from clustering.models import Cluster, Page, PageMembership, Snapshot
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Job, Role, Site
@@ -81,7 +83,7 @@ def annotate_page(
     except PageUnfit as error:
         return _blocked(request, site, cluster, "unfit", str(error), rank=rank, pk=pk)
     if context["vertical"] is None:
-        return _blocked(request, site, target.cluster, "vertical", pk=pk)
+        return _blocked(request, site, target.cluster, "vertical", rank=rank, pk=pk)
     if request.headers.get("X-Part") != "sample":
         context["own_keys"] = json.dumps(keys_chosen(user_of(request)))
         return render(request, "annotation/page/annotate_page.html", context)
@@ -172,7 +174,10 @@ def _blocked(
         .order_by("pk")
         .first()
     )
+    loaded = set(Vertical.objects.values_list("name", flat=True))
     context = {
+        "ready_made": [plan for plan in ready_made_verticals() if plan.name not in loaded],
+        "snapshot": snapshot_of(cluster, rank) if cluster and why == "vertical" else None,
         "site": site,
         "cluster": cluster,
         "why": why,

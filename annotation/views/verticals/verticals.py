@@ -33,6 +33,7 @@ from annotation.services.verticals.verticals import (
     ready_made_verticals,
     save_vertical,
 )
+from annotation.views.verticals.origins import describe_by, origin_of
 from vertex.core.models import Role, Site, User
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
@@ -65,14 +66,12 @@ def add_vertical(request: HttpRequest) -> HttpResponse:
         name = form.cleaned_data["name"]
         if _save(name, form, rows, user_of(request)):
             tell(request, f"{name} is added.")
-            return redirect("vertical", name)
-    return _edit_page(
-        request,
-        "annotation/verticals/add_vertical.html",
-        form,
-        rows,
-        {"file_form": VerticalFileForm()},
-    )
+            origin = origin_of(request)
+            if origin is not None:
+                describe_by(origin, Vertical.objects.get(name=name), user_of(request))
+            return _to_where_one_was(request, name)
+    context = {"file_form": VerticalFileForm(), "origin": origin_of(request)}
+    return _edit_page(request, "annotation/verticals/add_vertical.html", form, rows, context)
 
 
 @needs_role(Role.VIEWER)
@@ -101,7 +100,7 @@ def _change(request: HttpRequest, changed: Vertical) -> HttpResponse:
     before = describe(changed)
     if form.is_valid() and rows.is_valid() and _save(changed.name, form, rows, user_of(request)):
         _confirm_saved(request, f"{changed.name} is saved.", before)
-        return redirect("vertical", changed.name)
+        return _to_where_one_was(request, changed.name)
     return _edit_page(
         request, "annotation/verticals/vertical.html", form, rows, _context_of(request, changed)
     )
@@ -161,6 +160,12 @@ def delete_vertical(request: HttpRequest, vertical_name: str) -> HttpResponse:
         return redirect("vertical", vertical_name)
     _confirm_saved(request, f"{vertical_name} is deleted.", before)
     return redirect("verticals")
+
+
+def _to_where_one_was(request: HttpRequest, name: str) -> HttpResponse:
+    """Lead back to the sample that somebody came from, else to the vertical."""
+    origin = origin_of(request)
+    return redirect(origin.address) if origin else redirect("vertical", name)
 
 
 def _save_plan(request: HttpRequest, plan: VerticalPlan) -> HttpResponse:
@@ -236,6 +241,7 @@ def _context_of(request: HttpRequest, shown: Vertical) -> dict[str, Any]:
         "sites": visible.order_by("name")[:SITES_SHOWN],
         "n_sites": users.count(),
         "can_edit": may_change(user_of(request), shown),
+        "origin": origin_of(request),
     }
 
 

@@ -119,6 +119,16 @@ def _server_at(port: int) -> str:
         connection.close()
 
 
+def front_page(port: int) -> bytes:
+    """Return what the server at a port shows first. Raises OSError where none answers."""
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
 def free_ports(number: int) -> int:
     """Return the first of so many ports in a row at which nobody listens."""
     # So that processes that look at the same time find different ones.

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from clustering.services.sites.sites import SiteExists
 from vertex.core.management.output import WorkCommand
-from vertex.demo import demo, serving
+from vertex.demo import demo, serving, sites
 
 
 class Command(WorkCommand):
@@ -30,6 +30,12 @@ class Command(WorkCommand):
             help="only serve the sites, until the command is stopped",
         )
         parser.add_argument(
+            "--redesign",
+            choices=sites.NAMES,
+            metavar="SITE",
+            help="serve a site of the demo in its redesign, and check it: an alarm is raised",
+        )
+        parser.add_argument(
             "--max-pages", type=int, metavar="N", help="crawl at most this many pages of each site"
         )
 
@@ -38,7 +44,9 @@ class Command(WorkCommand):
             raise CommandError("--max-pages: at least 1", returncode=2)
         self.stdout.ending = ""  # rich writes its own line ends
         console = Console(file=cast("TextIO", self.stdout), highlight=False)
-        if options["serve"]:
+        if options["redesign"]:
+            demo.redesign(console, options["redesign"])
+        elif options["serve"]:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: sys.exit(0))
             serving.serve_sites(console)

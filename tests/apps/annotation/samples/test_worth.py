@@ -134,6 +134,30 @@ def test_the_page_dismisses_and_brings_back(
     assert f'id="queue-{products.pk}"' in answer.content.decode()
 
 
+def test_the_page_filters_sorts_and_shows_pictures(
+    client: Client, products: Cluster, found: Cluster, ada: User
+) -> None:
+    client.force_login(ada)
+    site = products.site
+    guides = cluster_of(site, "guides", [product_page(site, f"g/{n}") for n in range(9)])
+    ClusterFigures.objects.filter(cluster=guides).update(
+        kind="detail", examples=[site.pages.get(url__endswith="g/0").pk]
+    )
+
+    def shown(**query: str) -> list[Cluster]:
+        rows = client.get(reverse("annotate_site", args=["shop"]), query).context["rows"]
+        return [shown_row.row.cluster for shown_row in rows]
+
+    assert [guides, products] == shown()
+    assert [products, guides] == shown(sort="pages")
+    assert [products, guides] == shown(sort="-title")
+    assert [guides, products] == shown(sort="password")
+    assert ([], [guides, products]) == (shown(show="done"), shown(show="all"))
+    page = client.get(reverse("annotate_site", args=["shop"])).content.decode()
+    assert "/thumbnails/" in page
+    assert 'Annotated <span class="count">0</span>' in page
+
+
 def test_samples_are_drawn_of_what_is_worth_it(products: Cluster, found: Cluster) -> None:
     assert drawn()[0] == {"products"}
     assert "found was left out (search); draw its samples with --cluster found" in drawn()[1]

@@ -9,8 +9,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.algorithms.attribute_types import AttributeType
-from annotation.models import Vertical
+from annotation.models import Assignment, Vertical
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
+from clustering.models import Cluster
+from tests.apps.annotation.cast import cluster_of, product_page
+from tests.apps.clustering.api_cast import site_of
 from vertex.core.models import Role, Site
 from vertex.core.services.people import people
 
@@ -251,3 +254,58 @@ class TestSeeing:
         )
         for address in (reverse("verticals"), reverse("vertical", args=["x"])):
             assert "<script>alert" not in text(eddy.get(address))
+
+
+class TestBesideThePage:
+    """A vertical is made and changed beside the page that it describes, and leads back to it."""
+
+    def blocked(self, eddy: Client) -> tuple[str, Cluster]:
+        site = site_of("shop")
+        cluster = cluster_of(site, "gear", [product_page(site, "p/1"), product_page(site, "p/2")])
+        page = site.pages.select_related("latest_snapshot").get(url__endswith="p/2")
+        assert page.latest_snapshot is not None
+        sample = cluster.samples.create(
+            page=page, snapshot=page.latest_snapshot, rank=1, gain=1.0, scheme="weighted"
+        )
+        return reverse("annotate_page", args=["shop", "gear", sample.rank]), cluster
+
+    def test_the_page_is_shown_where_a_vertical_is_asked_for_and_made(self, eddy: Client) -> None:
+        address, cluster = self.blocked(eddy)
+        asked = eddy.get(address)
+        assert "What do these pages describe?" in text(asked)
+        assert "data-page-frame" in text(asked)
+        where = f"{reverse('add_vertical')}?site=shop&cluster=gear&rank=1"
+        assert where.replace("&", "&amp;") in text(asked)
+        assert "data-page-frame" in text(eddy.get(where))
+
+        answer = eddy.post(where, posted({"name": "title"}, name="gear"))
+        assert address == answer["Location"]
+        vertical = Assignment.objects.vertical_of(cluster.site, cluster)
+        assert vertical is not None
+        assert "gear" == vertical.name
+        assert "What do these pages describe?" not in text(eddy.get(address))
+
+        change = f"{reverse('vertical', args=['gear'])}?site=shop&cluster=gear&rank=1"
+        assert "data-page-frame" in text(eddy.get(change))
+        rows = posted({"name": "title"}, {"name": "weight"}, version=vertical.version)
+        rows["form-INITIAL_FORMS"] = 1
+        assert address == eddy.post(change, rows)["Location"]
+        assert ["title", "weight"] == live()
+
+    def test_a_ready_made_one_is_taken_there_too(self, eddy: Client) -> None:
+        address, cluster = self.blocked(eddy)
+        assert "Ready-made" in text(eddy.get(address))
+        describe = reverse("describe_cluster", args=["shop", "gear"])
+        assert address == eddy.post(describe, {"vertical": "article", "rank": "1"})["Location"]
+        assert "article" == Assignment.objects.get(cluster=cluster).vertical.name
+        nowhere = eddy.post(describe, {"vertical": "../x", "rank": "9" * 99})
+        assert address == nowhere["Location"]
+
+    def test_nobody_is_led_to_a_site_of_others(self) -> None:
+        other = client_of(Role.EDITOR, site_of("other"))
+        self.blocked(other)
+        where = f"{reverse('add_vertical')}?site=shop&cluster=gear"
+        assert "data-page-frame" not in text(other.get(where))
+        answer = other.post(where, posted({"name": "title"}, name="thing"))
+        assert reverse("vertical", args=["thing"]) == answer["Location"]
+        assert not Assignment.objects.exists()

@@ -254,3 +254,32 @@ class TestServing:
             environment.BadSetting, match="VERTEX_DEMO_PORT: 65534 leaves no room for 4 ports"
         ):
             serving.ports()
+
+
+class TestRedesign:
+    def test_a_site_that_is_served_shows_the_edition_that_is_asked_for(
+        self, installation: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(serving, "EDITION_SECONDS", 0.02)
+        with (
+            DemoServer(sites.load("alpine-shop"), serving.ports()["alpine-shop"]) as server,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            switched = pool.submit(serving.serve_edition, "alpine-shop", "2")
+            while not wait([switched], timeout=0.02).done:
+                serving.show_editions([server])
+            switched.result()
+        assert "2" == server.site.edition == serving.edition_of("alpine-shop")
+        assert "1" == serving.edition_of("town-guide")
+
+    def test_where_nothing_serves_it_the_way_out_is_told_and_nothing_is_left(
+        self, installation: Path
+    ) -> None:
+        with pytest.raises(serving.DemoRefused, match=r"manage\.py demo --serve"):
+            serving.serve_edition("alpine-shop", "2")
+        assert "1" == serving.edition_of("alpine-shop")
+
+    @pytest.mark.django_db
+    def test_a_site_without_a_rule_is_not_redesigned(self, installation: Path) -> None:
+        with pytest.raises(CommandError, match="take the tour first"):
+            call_command("demo", redesign="alpine-shop")
