@@ -19,8 +19,10 @@ without two other real sites. Pages are cut to about 220 a site; pages of no typ
 one page are not scored; where the labels say that a type may as rightly be joined to a wider one, the better reading counts.
 
 *After 3 answers*: the first doubt of a run is answered by the types, and the site is grouped again, three times. *Stop*: the
-log-odds below which nothing is joined; the product stops at 0. *Plain*: profiles joined by structure alone up to the widest
-gap. *Address*: the pattern of the address alone. Near-twins of the demo sites count as one type: one rule serves them.
+log-odds below which nothing is joined; the product stops at 0, after the log-odds of the trees were lowered by an amount
+that was chosen on these sites, so the figure at a stop that is chosen elsewhere stands below. *Plain*: profiles joined by
+structure alone up to the widest gap. *Address*: the pattern of the address alone. Near-twins of the demo sites count as one
+type: one rule serves them.
 """
 
 
