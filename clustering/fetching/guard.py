@@ -187,6 +187,20 @@ class Guard:
             self.check(address, port, host)
         return addresses
 
+    def why_refused(self, url: str) -> str:
+        """Return why nothing can be fetched from the host of a URL, blank where something may be.
+
+        Nothing is sent to the host; its name is looked up. Where no name server answers, nobody knows.
+        """
+        try:
+            address = read_url(url)
+            asyncio.run(self.checked_addresses(address.host, address.port))
+        except NameNotAnswered:
+            return ""
+        except FetchRefused as refusal:
+            return str(refusal)
+        return ""
+
     def check(self, address: IpAddress, port: int, host: str) -> None:
         """Raise AddressRefused unless the address may be connected to."""
         if any(address in network for network in self.allowed_networks):

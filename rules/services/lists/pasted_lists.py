@@ -13,6 +13,7 @@ from django.db.models import Q
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
 from clustering.models import Page
 from clustering.services.crawl.list_crawling import list_crawl_request
+from clustering.services.sites.host_checks import why_unreachable
 from clustering.services.sites.sites import SiteExists, add_site
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs.requests import enqueue
@@ -36,13 +37,17 @@ class Unfetched(NamedTuple):
 def start_table(*, url: str, name: str, actor: User) -> Job:
     """Create the job that fetches one page for the lists on it; a host without a site gets one of this name.
 
-    Raises ValidationError, NotAllowed, JobExists.
+    A host from which nothing can be fetched, such as one that is misspelt, gets none. Raises ValidationError,
+    NotAllowed, JobExists.
     """
     try:
         address = normalise_url(url)
     except BadAddress as error:
         raise ValidationError({"url": str(error)}) from None
     site = site_at(address, actor)
+    problem = why_unreachable(address) if site is None else ""
+    if problem:
+        raise ValidationError({"url": f"{problem}. Check the address; no site was added."})
     with transaction.atomic():
         site = site or _added(address, name, actor)
         request = list_crawl_request(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import socket
 from typing import Any
 
 import pyarrow.parquet
@@ -28,6 +29,18 @@ from vertex.core.services.people import people
 
 pytestmark = pytest.mark.django_db
 HTML = {"Content-Type": "text/html"}
+
+
+@pytest.fixture
+def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each name a public address."""
+
+    def answer(_host: str, port: int, **_: object) -> list[object]:
+        return [
+            (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("93.184.216.34", port))
+        ]
+
+    monkeypatch.setattr("clustering.fetching.guard.socket.getaddrinfo", answer)
 
 
 def user_with(role: Role | None, site: Site | None = None) -> User:
@@ -72,6 +85,7 @@ class TestSiteOfAnAddress:
 
 
 class TestPasting:
+    @pytest.mark.usefixtures("public_names")
     def test_an_unknown_host_becomes_a_site_and_its_page_a_job(self) -> None:
         client = client_of(Role.OPERATOR)
         answer = client.post(reverse("new_table"), {"url": "https://www.shop.example/list?x=1"})
@@ -82,6 +96,24 @@ class TestPasting:
             job.params["entry"],
             job.params["max_pages"],
         )
+
+    @pytest.mark.parametrize(
+        ("address", "reason"),
+        [("notaurl", "notaurl has no address"), ("10.1.2.3/list", "10.1.2.3 is private")],
+    )
+    def test_a_host_without_an_address_leaves_no_site(
+        self, monkeypatch: pytest.MonkeyPatch, address: str, reason: str
+    ) -> None:
+        def is_unknown(*_: object, **__: object) -> list[object]:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+        monkeypatch.setattr("clustering.fetching.guard.socket.getaddrinfo", is_unknown)
+        answer = client_of(Role.OPERATOR).post(reverse("new_table"), {"url": address})
+
+        assert 400 == answer.status_code
+        assert reason in answer.content.decode()
+        assert not Site.objects.exists()
+        assert not Job.objects.exists()
 
     def test_what_is_wrong_stands_at_the_field(self) -> None:
         answer = client_of(Role.OPERATOR).post(reverse("new_table"), {"url": "http://a b/"})
