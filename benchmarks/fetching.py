@@ -1,22 +1,26 @@
 """How fast a site is crawled, what a hanging host costs the others, and what hostile hosts get out of it.
 
-`python -m benchmarks.fetching` prints the figures; the server of the crawled pages is a process of its own.
+`python -m benchmarks.fetching` prints the figures; what it measures on is that of `crawl_cost`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.crawl_cost.ground import (
+    HANGING,
+    N_PAGES,
+    N_PAGES_OF_A_HOST,
+    ROOT,
+    installation,
+    manage,
+    serving,
+)
 from benchmarks.report import markdown_table
 from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
@@ -26,11 +30,7 @@ from tests.apps.clustering.fetching.test_decoding import ALL_BOMBS, BOMB
 from tests.apps.clustering.fetching.test_guard import SPELLINGS
 
 TITLE = "Fetching"
-ROOT = Path(__file__).resolve().parent.parent
-N_PAGES = 1000
 N_HOSTS = 5
-N_PAGES_OF_A_HOST = 400
-HANGING = "127.0.0.5"
 N_ROUNDS = 3
 
 
@@ -38,7 +38,7 @@ def run(_data: Path | None) -> str:
     """Return the body of this benchmark's page."""
     rows: list[list[object]] = [
         [
-            "Pages a second, site of 1,000 pages of 10 KB, no delay, SQLite",
+            "Pages a second, site of 1,000 pages of 8 KB, no delay, SQLite",
             f"{crawl_speed():.0f}",
             "≥ 100",
         ],
@@ -64,7 +64,7 @@ def run(_data: Path | None) -> str:
 def crawl_speed() -> float:
     """Return pages a second, from the first line of the results to the last."""
     with serving() as port:
-        speeds = [speed_of(crawl(f"http://127.0.0.1:{port}/flat/0")) for _ in range(N_ROUNDS)]
+        speeds = [speed_of(crawl(f"http://127.0.0.1:{port}/0")) for _ in range(N_ROUNDS)]
     return max(speeds)
 
 
@@ -91,20 +91,15 @@ def speed_of(times: list[float]) -> float:
 
 def crawl(entry: str, extra_hosts: list[str] | None = None, n_lines: int = N_PAGES) -> list[float]:
     """Crawl with the command and return when each line came; a crawl that goes on after them is ended."""
-    with tempfile.TemporaryDirectory(prefix="vertex-benchmark-") as folder:
-        environ = {**os.environ, "VERTEX_VAR": folder, "VERTEX_ALLOWED_NETWORKS": "127.0.0.0/8"}
-        environ.pop("DATABASE_URL", None)
-        manage = [sys.executable, "manage.py"]
-        subprocess.run([*manage, "migrate", "-v0"], cwd=ROOT, env=environ, check=True)
-        subprocess.run(
-            [*manage, "shell", "-v0", "-c", new_site(entry, extra_hosts)],
+    with installation() as environ:
+        manage(ROOT, environ, "shell", "-v0", "-c", new_site(entry, extra_hosts))
+        command = [sys.executable, "manage.py", "crawl_site", "site", "--delay", "0"]
+        with subprocess.Popen(
+            [*command, "--entry", entry],
             cwd=ROOT,
             env=environ,
-            check=True,
-        )
-        command = [*manage, "crawl_site", "site", "--delay", "0", "--entry", entry]
-        with subprocess.Popen(
-            command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         ) as process:
             assert process.stdout is not None
             times = []
@@ -121,73 +116,6 @@ def new_site(entry: str, extra_hosts: list[str] | None) -> str:
         "from vertex.core.models import Site;"
         f"Site.objects.create(name='site', root_url={entry!r}, extra_hosts={extra_hosts or []!r})"
     )
-
-
-# Serving
-
-
-@contextmanager
-def serving() -> Iterator[int]:
-    """Run the pages' server as a process of its own and yield its port."""
-    command = [sys.executable, "-m", "benchmarks.fetching", "serve"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.terminate()
-
-
-async def serve() -> None:
-    """Answer on all five hosts until ended."""
-    first = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = first.sockets[0].getsockname()[1]
-    for number in range(2, N_HOSTS + 1):
-        await asyncio.start_server(answer, f"127.0.0.{number}", port)
-    print(port, flush=True)
-    await first.serve_forever()
-
-
-async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    host, port = writer.get_extra_info("sockname")
-    try:
-        while line := await reader.readline():
-            while (await reader.readline()).strip():
-                pass
-            path = line.split()[1].decode()
-            if host == HANGING:
-                await asyncio.sleep(3600)
-            body = page_at(path, host, port)
-            status = "200 OK" if body else "404 Not Found"
-            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
-            writer.write(head.encode() + body)
-            await writer.drain()
-    except ConnectionError:
-        pass
-    finally:
-        writer.close()
-
-
-def page_at(path: str, host: str, port: int) -> bytes:
-    """Return a page of one host's 1,000 (`/flat/N`), or of the 400 of each of several (`/hosts/H/N`)."""
-    *words, last = path.strip("/").split("/")
-    if not last.isdigit():
-        return b""
-    number = int(last)
-    n_pages = N_PAGES if words == ["flat"] else N_PAGES_OF_A_HOST
-    folder = "/".join(words)
-    links = [f"/{folder}/{each}" for each in range(10 * number + 1, min(10 * number + 11, n_pages))]
-    links += [f"/{folder}/{each}" for each in range(1, 31)]
-    if words[0] == "hosts" and number == 0 and host == "127.0.0.1":
-        links = [
-            f"http://127.0.0.{each}:{port}/{folder}/0" for each in range(2, int(words[1]) + 1)
-        ] + links
-    menu = "".join(f'<li><a href="{link}">to {link}</a></li>' for link in links)
-    text = "".join(
-        f"<div class=t><p>Line {line} of page {number}: some words, as pages have.</p></div>"
-        for line in range(120)
-    )
-    return f"<!doctype html><title>{number}</title><body><ul>{menu}</ul><h1>Page {number}</h1>{text}".encode()
 
 
 # Hostile hosts
@@ -217,7 +145,4 @@ def memory_of(first: str, second: str) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["serve"]:
-        asyncio.run(serve())
-    else:
-        print(run(None))
+    print(run(None))

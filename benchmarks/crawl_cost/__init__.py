@@ -6,32 +6,25 @@ site is crawled by both in turns, and the ratio is printed: figures of one machi
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from benchmarks.crawl_cost.ground import ROOT, installation, manage, serving
 from benchmarks.report import markdown_table
 
 TITLE = "Cost of crawling"
-ROOT = Path(__file__).resolve().parents[2]
-N_PAGES = 1000
-N_LINKS = 40
-N_PARAGRAPHS = 80  # 8 KB
 N_ROUNDS = 3
 SITES_PER_NETWORK = 200  # 127.1.0.1, 127.1.0.2, …
 MAX_RATIO = 1.2
+COLUMNS = ("crawl", "ms of processor a page", "pages a second", "MB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +50,7 @@ def run(_data: Path | None) -> str:
         row_of("one site, no delay", alone),
         row_of("100 sites, 5 s between two requests, one process", many),
     ]
-    return markdown_table(["crawl", "ms of processor a page", "pages a second", "MB"], rows)
+    return markdown_table(list(COLUMNS), rows)
 
 
 def processor_seconds(cost: Cost) -> float:
@@ -114,9 +107,11 @@ def one_site(checkout: Path, port: int) -> Cost:
 # Many sites
 
 
-def many_sites(port: int, *, n_sites: int, delay: float, seconds: float) -> Cost:
+def many_sites(
+    port: int, *, n_sites: int, delay: float, seconds: float, database_url: str = ""
+) -> Cost:
     """Crawl many sites in one process for some time; return what it took once all were begun."""
-    with installation(ROOT) as environ:
+    with installation(ROOT, database_url) as environ:
         manage(ROOT, environ, "shell", "-v0", "-c", new_crawls(port, n_sites, delay))
         process = subprocess.Popen(
             [sys.executable, "manage.py", "fetch"], cwd=ROOT, env=environ, stdout=sys.stderr
@@ -155,75 +150,3 @@ def wait_for_pages(environ: dict[str, str], at_least: int) -> None:
 def n_stored(environ: dict[str, str]) -> int:
     code = "from clustering.models import Snapshot; print(Snapshot.objects.count())"
     return int(manage(ROOT, environ, "shell", "-v0", "-c", code))
-
-
-# An installation and its server
-
-
-@contextmanager
-def installation(checkout: Path) -> Iterator[dict[str, str]]:
-    """Yield the environment of a migrated installation of its own."""
-    folder = tempfile.mkdtemp(prefix="vertex-benchmark-")
-    environ = {**os.environ, "VERTEX_VAR": folder, "VERTEX_ALLOWED_NETWORKS": "127.0.0.0/8"}
-    environ.pop("DATABASE_URL", None)
-    try:
-        manage(checkout, environ, "migrate", "-v0")
-        yield environ
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def manage(checkout: Path, environ: dict[str, str], *arguments: str) -> str:
-    command = [sys.executable, "manage.py", *arguments]
-    return subprocess.run(
-        command, cwd=checkout, env=environ, check=True, capture_output=True, text=True
-    ).stdout
-
-
-@contextmanager
-def serving() -> Iterator[int]:
-    """Run the pages' server as a process of its own, on all addresses of loopback; yield its port."""
-    command = [sys.executable, "-m", "benchmarks.crawl_cost", "--serve"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.terminate()
-
-
-async def serve() -> None:
-    """Answer until ended."""
-    server = await asyncio.start_server(answer, "0.0.0.0", 0, backlog=1024)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
-
-
-async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    host = writer.get_extra_info("sockname")[0]
-    try:
-        while line := await reader.readline():
-            while (await reader.readline()).strip():
-                pass
-            last = line.split()[1].decode().strip("/")
-            body = page_at(int(last), host) if last.isdigit() else b""
-            status = "200 OK" if body else "404 Not Found"
-            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
-            writer.write(head.encode() + body)
-            await writer.drain()
-    except ConnectionError:
-        pass
-    finally:
-        writer.close()
-
-
-def page_at(number: int, host: str) -> bytes:
-    """Return a page of a host's 1,000: ten pages below it, and the same menu as all others."""
-    below = range(10 * number + 1, min(10 * number + 11, N_PAGES))
-    numbers = [*below, *range(1, N_LINKS - len(below) + 1)]
-    menu = "".join(f'<li><a href="/{each}">to {each}</a></li>' for each in numbers)
-    text = "".join(
-        f"<div class=t><p>Line {line} of page {number} of {host}: some words, as pages have.</p></div>"
-        for line in range(N_PARAGRAPHS)
-    )
-    return f"<!doctype html><title>{number}</title><body><ul>{menu}</ul><h1>{number}</h1>{text}".encode()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks import crawl_cost
-from benchmarks.crawl_cost import compare, many_sites, row_of, run, serve, serving
+from benchmarks.crawl_cost import COLUMNS, compare, many_sites, row_of, run
+from benchmarks.crawl_cost.ground import serve, serving
+from benchmarks.report import markdown_table
+from tests.servers import postgres
 
 
 def main() -> None:
@@ -17,17 +21,23 @@ def main() -> None:
     parser.add_argument("--sites", type=int, help="crawl so many sites in one process only")
     parser.add_argument("--delay", type=float, default=5.0)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--postgres", action="store_true", help="many sites on PostgreSQL")
     options = parser.parse_args()
     if options.serve:
         asyncio.run(serve())
     elif options.against:
         print(compare(options.against.resolve()))
     elif options.sites:
-        with serving() as port:
+        with ExitStack() as running:
             cost = many_sites(
-                port, n_sites=options.sites, delay=options.delay, seconds=options.seconds
+                running.enter_context(serving()),
+                n_sites=options.sites,
+                delay=options.delay,
+                seconds=options.seconds,
+                database_url=running.enter_context(postgres()) if options.postgres else "",
             )
-        print(row_of(f"{options.sites} sites", cost))
+        row = row_of(f"{options.sites} sites, {options.delay:g} s between two requests", cost)
+        print(markdown_table(list(COLUMNS), [row]))
     else:
         print(run(None))
 

@@ -1,0 +1,103 @@
+"""What crawls are measured on: installations of their own, and a server of made pages on all of loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+N_PAGES = 1000  # of a site
+N_PAGES_OF_A_HOST = 400  # of a site of several hosts
+N_LINKS = 40
+N_PARAGRAPHS = 80  # 8 KB
+HANGING = "127.0.0.5"  # it never answers
+
+
+@contextmanager
+def installation(checkout: Path = ROOT, database_url: str = "") -> Iterator[dict[str, str]]:
+    """Yield the environment of a migrated installation of its own, on SQLite or an empty database."""
+    folder = tempfile.mkdtemp(prefix="vertex-benchmark-")
+    environ = {**os.environ, "VERTEX_VAR": folder, "VERTEX_ALLOWED_NETWORKS": "127.0.0.0/8"}
+    environ["DATABASE_URL"] = database_url
+    try:
+        manage(checkout, environ, "migrate", "-v0")
+        yield environ
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def manage(checkout: Path, environ: dict[str, str], *arguments: str) -> str:
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(
+        command, cwd=checkout, env=environ, check=True, capture_output=True, text=True
+    ).stdout
+
+
+@contextmanager
+def serving() -> Iterator[int]:
+    """Run the pages' server as a process of its own, on all addresses of loopback; yield its port."""
+    command = [sys.executable, "-m", "benchmarks.crawl_cost", "--serve"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.terminate()
+
+
+async def serve() -> None:
+    """Answer until ended."""
+    server = await asyncio.start_server(answer, "0.0.0.0", 0, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    host, port = writer.get_extra_info("sockname")
+    try:
+        while line := await reader.readline():
+            while (await reader.readline()).strip():
+                pass
+            if host == HANGING:
+                await asyncio.sleep(3600)
+            body = page_at(line.split()[1].decode(), host, port)
+            status = "200 OK" if body else "404 Not Found"
+            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+            writer.write(head.encode() + body)
+            await writer.drain()
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
+
+
+def page_at(path: str, host: str, port: int) -> bytes:
+    """Return a page of a host's 1,000 (`/N`), or of the 400 of each of several hosts (`/hosts/H/N`).
+
+    Each leads to ten pages below it, and has the same menu as all others of its site; the first of several
+    hosts leads to the others.
+    """
+    *words, last = path.strip("/").split("/")
+    if not last.isdigit():
+        return b""
+    number = int(last)
+    n_pages = N_PAGES_OF_A_HOST if words else N_PAGES
+    folder = "".join(f"/{word}" for word in words)
+    below = range(10 * number + 1, min(10 * number + 11, n_pages))
+    numbers = [*below, *range(1, N_LINKS - len(below) + 1)]
+    links = [f"{folder}/{each}" for each in numbers]
+    if words and number == 0 and host == "127.0.0.1":
+        links += [f"http://127.0.0.{each}:{port}{folder}/0" for each in range(2, int(words[1]) + 1)]
+    menu = "".join(f'<li><a href="{link}">to {link}</a></li>' for link in links)
+    text = "".join(
+        f"<div class=t><p>Line {line} of page {number} of {host}: some words, as pages have.</p></div>"
+        for line in range(N_PARAGRAPHS)
+    )
+    return f"<!doctype html><title>{number}</title><body><ul>{menu}</ul><h1>{number}</h1>{text}".encode()
