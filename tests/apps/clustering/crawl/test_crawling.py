@@ -426,6 +426,32 @@ def test_what_robots_txt_disallows_is_not_asked_for_and_told() -> None:
     assert (job.n_done, "disallows" in refusals_of(site)["robots"]) == (2, True)
 
 
+def test_no_disallowed_page_is_asked_for_among_fifty_that_wait_for_robots_txt() -> None:
+    """Others let the requests through that wait while that file is on its way."""
+    is_read = threading.Event()
+
+    def slow_robots(_asked: Asked) -> Answer:
+        is_read.wait(0.3)
+        return Answer(b"User-agent: *\nDisallow: /no")
+
+    names = [f"/{'no' if n % 2 else 'yes'}/{n}" for n in range(50)]
+    with FakeHost({name: page() for name in names}) as host:
+        site = site_of(host)
+        host.routes["/"] = page(*names)
+        crawl(site, max_pages=1)
+        Host.objects.update(robots_text="", robots_status=None, robots_fetched_at=None)
+        host.asked.clear()
+        host.routes["/robots.txt"] = slow_robots
+        crawl(site)
+        is_read.set()
+
+    assert "/robots.txt" == host.asked[0].path, "before any page"
+    assert 1 == sum(asked.path == "/robots.txt" for asked in host.asked)
+    assert 25 == sum(path.startswith("/yes/") for path in host.paths)
+    assert 0 == sum(path.startswith("/no/") for path in host.paths)
+    assert 25 == Page.objects.filter(state=Page.State.REFUSED).count()
+
+
 def test_the_same_page_is_asked_for_where_the_site_need_not_obey() -> None:
     routes = {"/robots.txt": DISALLOW, "/": page("/private/a"), "/private/a": page()}
     with FakeHost(routes) as host:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import itertools
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from django.utils import timezone
 from clustering.models import Host, Link, Page, Snapshot
 from clustering.services.crawl import crawl_results, crawling, engine, hosts
 from clustering.services.crawl.fetch_service import FetchService
-from tests.apps.clustering.fake_host import Answer, FakeHost, hang, page
+from tests.apps.clustering.fake_host import Answer, FakeHost, drip, hang, page
 from vertex.core.models import Heartbeat, Job, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
@@ -127,6 +128,42 @@ def test_a_crawl_that_fails_holds_up_no_other(service: FetchService) -> None:
         Job.State.CANCELLED,
     ]
     assert Page.objects.filter(site=lost, state=Page.State.DUE).exists()
+
+
+def test_hostile_sites_change_nothing_for_their_neighbours(service: FetchService) -> None:
+    """One hangs, one drips, one sends a bomb, and one never ends its links: the others are as if alone."""
+    bomb = gzip.compress(bytes(64 * 2**20))
+    hostile = {
+        "hangs": {"/": Answer(raw=hang)},
+        "drips": {"/": Answer(raw=drip(b"X", 0.05, b"HTTP/1.1 200 OK\r\n"))},
+        "bombs": {
+            "/": page("/bomb"),
+            "/bomb": Answer(bomb, 200, {"Content-Type": "text/html", "Content-Encoding": "gzip"}),
+        },
+        "loops": {f"/{'a/' * n}": page("a/", text=str(n)) for n in range(12)},
+    }
+    with contextlib.ExitStack() as stack:
+        good = stack.enter_context(sites(3))
+        for name, routes in hostile.items():
+            host = stack.enter_context(FakeHost(routes))
+            ask_for_crawl(Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.0))
+        good_jobs = [ask_for_crawl(site) for site, _ in good]
+        go_on_until(
+            service,
+            lambda: (
+                Page.objects.filter(state=Page.State.REFUSED).exists()
+                and not Job.objects.unfinished().filter(pk__in=[j.pk for j in good_jobs]).exists()
+            ),
+        )
+
+    for job in good_jobs:
+        job.refresh_from_db()
+        assert (job.state, job.result) == (Job.State.DONE, {"stored": 20, "left": 0})
+    assert "larger than" in Page.objects.get(site__name="bombs", url__endswith="/bomb").reason
+    stuck = Page.objects.filter(site__name__in=["hangs", "drips"])
+    assert {Page.State.DUE} == set(stuck.values_list("state", flat=True)), (
+        "they hang to this moment"
+    )
 
 
 @pytest.mark.both_databases
