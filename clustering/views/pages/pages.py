@@ -23,7 +23,7 @@ from clustering.forms.pages import (
     SearchLogForm,
     SitemapForm,
 )
-from clustering.models import Link, Page, Snapshot
+from clustering.models import Link, Page, PageMembership, Snapshot
 from clustering.services.crawl import crawling
 from clustering.services.crawl.address_lists import visit_pasted, visit_uploaded
 from clustering.services.crawl.sitemap_crawling import sitemap_crawl_request
@@ -139,6 +139,8 @@ def page(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "out": out,
         "links_out": _with_targets(shown.site, out.rows),
         "into": into,
+        "cluster": PageMembership.objects.current().cluster_of(shown.pk),
+        "can_edit": user_of(request).has_role(Role.EDITOR, shown.site),
         "can_operate": user_of(request).has_role(Role.OPERATOR, shown.site),
     }
     return render(request, "clustering/pages/page.html", context)

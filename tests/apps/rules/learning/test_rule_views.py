@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from clustering.models import Cluster, ClusterFigures, Clustering
 from rules.models import Extraction, Record, RecordVersion, Rule
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.rules.record_cast import (
@@ -99,6 +100,29 @@ class TestRules:
         assert "100.0 %" in text
         assert "1 XPath" in text
         assert "1 No rule" in text
+
+    def test_each_row_leads_to_what_can_be_done(self, ada: Client) -> None:
+        rule, second = two_versions()
+        bare = Cluster.objects.create(site=rule.cluster.site, name="guide", title="Guide")
+        current = Clustering.objects.current().get()
+        ClusterFigures.objects.create(clustering=current, cluster=bare, n_pages=1)
+        text = seen(ada, "rules")
+
+        review = [rule.cluster.site.name, rule.cluster.name, second.version]
+        assert reverse("review_rule", args=review) in text
+        assert reverse("annotate_page", args=["shop", "guide", 1]) in text
+
+    def test_a_page_and_a_cluster_lead_to_annotating_rule_and_records(self, ada: Client) -> None:
+        rule, _ = two_versions()
+        page = rule.cluster.site.pages.earliest("pk")
+        text = seen(ada, "page", page.pk)
+        assert reverse("annotate_page", args=["shop", page.pk]) in text
+        assert reverse("cluster", args=["shop", rule.cluster.name]) in text
+        assert "data-page-frame" in text
+        text = seen(ada, "cluster", rule.cluster.name)
+        for view in ("rule", "annotate_page"):
+            parts = [1] if view == "annotate_page" else []
+            assert reverse(view, args=["shop", rule.cluster.name, *parts]) in text
 
     def test_a_newer_draft_waits(self, ada: Client) -> None:
         two_versions()
