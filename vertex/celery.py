@@ -7,12 +7,13 @@ from typing import Any
 
 from celery import Celery
 from celery.exceptions import SecurityWarning
-from celery.signals import worker_ready
+from celery.signals import beat_init, celeryd_init, worker_ready
 from django.conf import settings
 from kombu import Exchange, Queue
 
 from vertex.running import worker_logs
 from vertex.running.file_broker import use_folder
+from vertex.running.known_services import connect_to_known_services_only
 
 # The jobs of the queue `fetch` are done by `manage.py fetch`, which needs no ring.
 WORK_QUEUES = ("learn", "extract", "check", "keep")
@@ -102,6 +103,13 @@ app.conf.beat_schedule = {
         for queue in WORK_QUEUES
     },
 }
+
+
+@celeryd_init.connect
+@beat_init.connect
+def watch_connections(**_kwargs: object) -> None:
+    """Let worker and clock connect to known services only; what they fork inherits that."""
+    connect_to_known_services_only()
 
 
 @worker_ready.connect

@@ -6,6 +6,7 @@ the one that runs a page's scripts.
 client       one request with its redirects
 loop         the asyncio loop of this process, on which all of them are made
 guard        which addresses may be connected to
+way_out      what refuses the connections that went past the guard
 proxies      the proxy that a site is fetched through
 sessions     what one site is asked with: headers, cookies, an account
 log_in       the log-in by a form

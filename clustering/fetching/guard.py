@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 from clustering.dom.addresses import Address, BadAddress, parse_url
 from clustering.fetching.proxies import ProxyRefused, ProxyServer, open_tunnel
 from clustering.fetching.refusals import FetchRefused
+from clustering.fetching.way_out import let_through
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -261,6 +262,7 @@ def is_own(address: IpAddress, port: int) -> bool:
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:  # connecting it sends nothing
+            let_through(probe)
             probe.connect((str(address), port))
             return bool(probe.getsockname()[0] == str(address))
     except OSError:
@@ -289,6 +291,7 @@ async def _connect(address: IpAddress, port: int) -> socket.socket:
         connection = unless_connected.enter_context(socket.socket(family, socket.SOCK_STREAM))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.setblocking(False)
+        let_through(connection)
         async with asyncio.timeout(CONNECT_SECONDS):
             await asyncio.get_running_loop().sock_connect(connection, (str(address), port))
         unless_connected.pop_all()

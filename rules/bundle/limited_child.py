@@ -152,5 +152,12 @@ _RUNS: dict[str, Callable[[Mapping[str, Any], RawPage], object]] = {
 }
 
 
+def _refuse_connections(event: str, _arguments: tuple[Any, ...]) -> None:
+    """Refuse whatever would reach out of the process: a rule needs nothing but its page."""
+    if event in {"socket.connect", "socket.sendto", "socket.sendmsg"}:
+        raise PermissionError("a rule connects to nothing")
+
+
 if __name__ == "__main__":
+    sys.addaudithook(_refuse_connections)
     serve(int(sys.argv[1]), int(sys.argv[2]))

@@ -15,6 +15,7 @@ from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.observation import ObservedPage, observe_pages
 from clustering.algorithms.packed_observations import observe_packed
 from clustering.algorithms.plain_messages import read_plain, write_plain
+from clustering.fetching.way_out import refuse_other_connections
 
 LENGTH: Final = struct.Struct("<Q")  # of the message that follows
 MAX_MESSAGE: Final = 4 * 1024**3  # bytes; a batch of the largest pages has a fifth of it
@@ -61,4 +62,5 @@ def observe_batch(
 
 
 if __name__ == "__main__":
+    refuse_other_connections(lambda _host, _port: False)
     answer_batches(sys.stdin.buffer, sys.stdout.buffer)

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 
 from clustering.fetching.client import Fetcher
+from clustering.fetching.way_out import sending_to_service
 from clustering.services.outbox import Arrival, DeliveryFailure, post_signed
 from monitoring.models import Channel, Notice
 from monitoring.services.notices.channels import is_allowed, key_of, service_at
@@ -73,7 +74,9 @@ def _send_to_service(
     service = service_at(channel.target)
     if service is None:
         return DeliveryFailure("The service does not understand this address.", is_hopeless=True)
-    if apprise.Apprise(service).notify(title=message.subject, body=message.text):
+    with sending_to_service():
+        has_arrived = apprise.Apprise(service).notify(title=message.subject, body=message.text)
+    if has_arrived:
         return Arrival()
     return DeliveryFailure("The service did not take the message.")
 

@@ -133,7 +133,8 @@ def test_pages_for_members_are_crawled_once_somebody_is_logged_in() -> None:
         paths = list(club.paths)
 
     assert (job.state, job.result) == (Job.State.DONE, {"stored": 3, "refused": 1, "left": 0})
-    assert paths == ["/login", "/enter", "/", "/", *sorted(paths[4:])]
+    assert paths[:4] == ["/login", "/enter", "/", "/"]
+    assert sorted(paths[4:]) == ["/a", "/b"]
     assert state_of("/logout") == Page.State.REFUSED
     assert "log out whoever" in Page.objects.get(url__endswith="/logout").reason
     row = SiteFetching.objects.get()

@@ -1,0 +1,53 @@
+"""Which services the settings name: a program of the installation connects to no other by itself."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from clustering.fetching.way_out import refuse_other_connections
+
+PORT_BY_SCHEME: Final = {
+    "amqp": 5672,
+    "amqps": 5671,
+    "pyamqp": 5672,
+    "redis": 6379,
+    "rediss": 6379,
+}
+
+
+def connect_to_known_services_only() -> None:
+    """Refuse from now on what this process connects to beside them and past the guard."""
+    refuse_other_connections(is_known_service)
+
+
+def is_known_service(host: str, port: int) -> bool:
+    """Return whether a service of the settings listens at an address and port."""
+    names = [name for name, service_port in known_services() if service_port == port]
+    return any(name == host or host in _addresses_of(name, port) for name in names)
+
+
+def known_services() -> Iterator[tuple[str, int]]:
+    """Yield host and port of database, broker, cache and mail server."""
+    database = settings.DATABASES["default"]
+    if database.get("HOST"):
+        yield database["HOST"], int(database.get("PORT") or 5432)
+    for address in [*settings.CELERY_BROKER_URL.split(";"), *settings.CACHE_URL.split(";")]:
+        parts = urlsplit(address)
+        port = parts.port or PORT_BY_SCHEME.get(parts.scheme)
+        if parts.hostname and port:
+            yield parts.hostname, port
+    if settings.EMAIL_HOST:
+        yield settings.EMAIL_HOST, settings.EMAIL_PORT
+
+
+def _addresses_of(name: str, port: int) -> set[str]:
+    try:
+        answers = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return set()
+    return {str(sockaddr[0]) for *_, sockaddr in answers}
