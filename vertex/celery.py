@@ -108,7 +108,7 @@ app.conf.beat_schedule = {
 @celeryd_init.connect
 @beat_init.connect
 def watch_connections(**_kwargs: object) -> None:
-    """Let worker and clock connect to known services only; what they fork inherits that."""
+    """Allow worker and clock known services only; what they fork inherits that."""
     connect_to_known_services_only()
 
 

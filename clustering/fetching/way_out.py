@@ -33,13 +33,13 @@ class ConnectionPastGuard(PermissionError):
 
 
 def let_through(connection: socket.socket) -> None:
-    """Let a socket connect whose address was checked."""
+    """Allow a socket to connect whose address was checked."""
     _own_sockets.add(connection)
 
 
 @contextmanager
 def sending_to_service() -> Iterator[None]:
-    """Let this thread connect to where a library sends what an operator's service is told."""
+    """Allow this thread to connect to where a library sends what an operator's service is told."""
     _thread.is_sending = True
     try:
         yield

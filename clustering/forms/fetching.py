@@ -59,7 +59,10 @@ class RemovedNames(forms.MultipleChoiceField):
 
     def __init__(self) -> None:
         super().__init__(
-            label="Remove", required=False, widget=forms.CheckboxSelectMultiple, choices=[]
+            label="Kept; tick what is to be removed",
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            choices=[],
         )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from clustering.fetching.guard import resolve_name
 from clustering.fetching.way_out import refuse_other_connections
 
 PORT_BY_SCHEME: Final = {
@@ -45,9 +45,8 @@ def known_services() -> Iterator[tuple[str, int]]:
         yield settings.EMAIL_HOST, settings.EMAIL_PORT
 
 
-def _addresses_of(name: str, port: int) -> set[str]:
+def _addresses_of(name: str, port: int) -> list[str]:
     try:
-        answers = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    except OSError:
-        return set()
-    return {str(sockaddr[0]) for *_, sockaddr in answers}
+        return resolve_name(name, port)
+    except (OSError, UnicodeError):
+        return []

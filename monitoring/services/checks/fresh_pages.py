@@ -15,10 +15,13 @@ from clustering.algorithms.grouping import RawPage
 from clustering.dom.addresses import BadAddress, normalise_url, origin_of
 from clustering.fetching.browser.rendering import open_renderer
 from clustering.fetching.client import Fetched, open_fetcher
+from clustering.fetching.log_in import LogInFailed, check_logged_in, log_in
+from clustering.fetching.loop import wait_for
 from clustering.fetching.politeness import BUSY, pause_asked
 from clustering.fetching.refusals import FetchRefused
+from clustering.fetching.sessions import LoggedOut, SiteLogIn, SiteSession
+from clustering.services.crawl import site_sessions
 from clustering.services.crawl.crawl_results import takes_page
-from clustering.services.crawl.site_sessions import session_of
 from clustering.services.pages.archives import open_source
 from clustering.services.pages.source_pages import SourcePage
 from monitoring.services.checks.host_leases import HostLeases, patience_of
@@ -101,9 +104,10 @@ class PageFetcher:
         self._silences: Counter[str] = Counter()  # in a row, by host
         self._robots_errors: dict[str, str] = {}  # by host, why its robots.txt could not be read
         self._leases = HostLeases(site, run.job, patience=patience_of(run))
+        self._has_logged_in = False
 
     def __enter__(self) -> Self:
-        self._session = session_of(self._site)
+        self._session = site_sessions.session_of(self._site)
         self._fetcher = open_fetcher(session=self._session)
         self._renderer = open_renderer() if self._site.render else None
         return self
@@ -140,15 +144,51 @@ class PageFetcher:
         self._leases.take(origin)
         pause: timedelta | None = None
         try:
-            if self._renderer:
-                answer = self._renderer.render(url, takes=takes_page, session=self._session)
-            else:
-                answer = self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
+            answer = self._ask_logged_in(url)
             if answer.status in BUSY:
                 pause = pause_asked(answer.headers.get("retry-after", ""), datetime.now(UTC))
             return answer
         finally:
             self._leases.pause(origin, pause)
+
+    def _ask(self, url: str) -> Fetched:
+        if self._renderer:
+            return self._renderer.render(url, takes=takes_page, session=self._session)
+        return self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
+
+    def _ask_logged_in(self, url: str) -> Fetched:
+        """Return the answer as those get it who are logged in, where the site needs that.
+
+        Raises FetchRefused: LoggedOut, LogInFailed or another.
+        """
+        session = self._session
+        if session is None or session.log_in is None:
+            return self._ask(url)
+        if not session.is_logged_in:
+            self._log_in(session, session.log_in)
+        answer = self._ask(url)
+        try:
+            wait_for(check_logged_in(answer, session.log_in))
+        except LoggedOut:
+            if self._has_logged_in:
+                raise
+            session.forget_cookies()
+            self._log_in(session, session.log_in)
+            answer = self._ask(url)
+            wait_for(check_logged_in(answer, session.log_in))
+        return answer
+
+    def _log_in(self, session: SiteSession, form: SiteLogIn) -> None:
+        """Log in, at most once for all pages. Raises FetchRefused."""
+        if self._has_logged_in:
+            raise LogInFailed(f"logged out again after logging in at {form.url}")
+        self._has_logged_in = True
+        try:
+            wait_for(log_in(self._fetcher.client, session, form))
+        except LogInFailed as error:
+            site_sessions.keep_log_in_problem(site=self._site, session=session, problem=str(error))
+            raise
+        site_sessions.keep_log_in(site=self._site, session=session)
 
     def _forbidden(self, url: str, origin: str) -> str:
         """Return why an address may not be fetched; blank where it may. Raises FetchRefused, HostTaken."""

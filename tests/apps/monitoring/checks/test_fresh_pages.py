@@ -9,9 +9,12 @@ import pytest
 from django.conf import LazySettings
 
 from clustering.fetching.guard import networks
+from clustering.models import SiteFetching
+from clustering.services.sites.site_fetching import change_fetching
 from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher, pages_of_source
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
+from tests.apps.clustering.members_club import LOG_IN, Club
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun, claim_job, create_job
 
@@ -84,3 +87,29 @@ class TestNetwork:
 
         assert isinstance(found, str)
         assert not host.asked
+
+    def test_pages_for_members_are_fetched_by_whoever_is_logged_in(
+        self, settings: LazySettings
+    ) -> None:
+        settings.ALLOWED_NETWORKS = networks(["127.0.0.0/8"])
+        with Club("a", "b") as club:
+            site = Site.objects.create(name="club", root_url=f"{club.url}/", crawl_delay=0.0)
+            change_fetching(site=site, actor=None, log_in_url=f"{club.url}/login", **LOG_IN)
+            with PageFetcher(site, run_at(site)) as visitor:
+                first = visitor.fetch(f"{club.url}/a")
+            club.sessions.clear()  # as if it had expired
+            with PageFetcher(site, run_at(site)) as visitor:
+                second = visitor.fetch(f"{club.url}/b")
+                club.sessions.clear()
+                third = visitor.fetch(f"{club.url}/a")
+            club.closes_for_good = True
+            SiteFetching.objects.update(session="")
+            with PageFetcher(site, run_at(site)) as visitor:
+                fourth = visitor.fetch(f"{club.url}/a")
+
+        assert isinstance(first, FreshPage)
+        assert isinstance(second, FreshPage)
+        assert (b"a Log out" in first.body, b"b Log out" in second.body) == (True, True)
+        assert (third, fourth) == ("logged_out", "log_in")
+        assert club.n_logins == 2
+        assert "without “Log out”" in SiteFetching.objects.get().log_in_problem

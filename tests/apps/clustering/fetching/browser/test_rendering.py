@@ -21,6 +21,7 @@ from clustering.fetching.browser.rendering import Renderer
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.guard import AddressRefused, Guard, networks
 from clustering.fetching.refusals import FetchRefused
+from clustering.fetching.sessions import SiteSession
 from clustering.models import Page
 from clustering.services.crawl import crawling
 from clustering.services.crawl.crawl_results import takes_page
@@ -309,3 +310,30 @@ def test_without_rendering_the_page_is_what_the_host_sent() -> None:
     root = Page.objects.get()
     assert root.latest_snapshot is not None
     assert root.latest_snapshot.is_rendered is False
+
+
+def test_what_is_secret_of_a_site_goes_to_its_host_only(renderer: Renderer) -> None:
+    """The page gets the headers, its host the cookies, another host neither."""
+    renderer.guard = Guard(networks(["127.0.0.0/8"]))
+    with FakeHost({"/far.png": PRICE}, address="127.0.0.2") as other, FakeHost({}) as host:
+        far = f"{other.url}/far.png"
+        host.routes["/"] = Answer(
+            f"<img src=/near.png><img src=/moved.png><img src={far}>".encode(), headers=HTML
+        )
+        host.routes["/near.png"] = PRICE
+        host.routes["/moved.png"] = moved(far)
+        session = SiteSession(
+            root_url=f"{host.url}/",
+            user_agent="Reader/2",
+            headers={"Authorization": "Bearer s3cret"},
+            cookies={"session": "s3cret"},
+        )
+        renderer.render(host.url, takes=takes_page, session=session)
+
+    asked = {each.path: each.headers for each in host.asked}
+    assert asked["/"]["Authorization"] == "Bearer s3cret"
+    assert asked["/"]["Cookie"] == asked["/near.png"]["Cookie"] == "session=s3cret"
+    assert {headers["User-Agent"] for headers in asked.values()} == {"Reader/2"}
+    assert "Authorization" not in asked["/near.png"]
+    assert other.asked, "the control: the browser went there"
+    assert not any("s3cret" in str(each.headers) for each in other.asked)
