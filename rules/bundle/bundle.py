@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.assigning import AlgorithmNotInstalled
 from clustering.algorithms.grouping import RawPage
 from clustering.services.pages.archives import read_pages
 from clustering.services.pages.source_pages import Item, NotTaken, SourcePage
@@ -191,6 +192,8 @@ def read_bundle(folder: Path) -> Bundle:
             if rule_form.get("learnt")
         }
         return Bundle(form["site"], form["root_url"], site, learnt, country)
+    except AlgorithmNotInstalled as error:
+        raise BadBundle(f"{folder / 'bundle.json'}: {error}") from None
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{folder / 'bundle.json'} cannot be read: {error!r}") from None
 

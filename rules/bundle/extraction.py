@@ -23,8 +23,10 @@ from rules.algorithms.running.records import Extracted, ExtractedRecord, Runnabl
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here
 from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs, packed
 
-# Of a page. An XPath may take the square of a page's elements: with 400 KB of `<br>` one took 20 seconds.
-MAX_BYTES_HERE: Final = 100 * 1024
+# An XPath may take the square of a page's elements: with 100,000 `<br>` one took 20 seconds. A page of more
+# tags than nearly all have is read where that can be stopped: a learnt rule after LEARNT_SECONDS.
+MAX_TAGS_HERE: Final = 10_000
+LEARNT_SECONDS: Final = 1.0
 
 
 def lines_of(
@@ -67,7 +69,7 @@ def extract(
     confidence is the same on all pages. A page that is large enough to keep a learnt rule busy for long is
     read where that can be stopped.
     """
-    if in_child or rule.is_by_hand or len(page.body) > MAX_BYTES_HERE:
+    if in_child or rule.is_by_hand or page.body.count(b"<") > MAX_TAGS_HERE:
         return extract_in_child(page, rule, nodes=nodes, votes=votes)
     return extract_here(page, rule, nodes=nodes, votes=votes)
 
@@ -80,9 +82,10 @@ def extract_in_child(
     votes: bool = True,
     runs: LimitedRuns | None = None,
 ) -> Extracted:
-    """Return the records of a page by a rule that somebody wrote; it may come to its limits."""
+    """Return the records of a page by a rule that may come to its limits: it is stopped there."""
     question = {
         "kind": "extract",
+        "seconds": None if rule.is_by_hand else LEARNT_SECONDS,
         "rule": asdict(rule),
         "nodes": nodes,
         "votes": votes,

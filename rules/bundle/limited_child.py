@@ -49,7 +49,11 @@ def serve(cpu_seconds: int, memory: int) -> None:
         used = int(usage.ru_utime + usage.ru_stime) + 1
         # The soft limit alone kills: nothing here handles its signal.
         resource.setrlimit(resource.RLIMIT_CPU, (used + cpu_seconds, resource.RLIM_INFINITY))
-        answer = orjson.dumps(answer_question(orjson.loads(question)))
+        form = orjson.loads(question)
+        # A shorter limit of the question itself: its signal kills, too.
+        signal.setitimer(signal.ITIMER_PROF, form.get("seconds") or 0)
+        answer = orjson.dumps(answer_question(form))
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if len(answer) > MAX_ANSWER_BYTES:
             why = (
                 f"what it makes of the page has {len(answer):,} bytes; "

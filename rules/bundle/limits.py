@@ -2,8 +2,8 @@
 
 Neither signals nor a job's own time limit interrupt XPath and XSLT, which run in C. The child
 (`limited_child`) reads questions from its standard input and answers on its standard output, JSON both ways;
-it may use five seconds of processor time a question and 1 GiB, and may write no file. After MAX_QUESTIONS it
-is replaced.
+it may use five seconds of processor time a question, less where the question says so, and 1 GiB, and may
+write no file. After MAX_QUESTIONS it is replaced.
 """
 
 from __future__ import annotations
@@ -154,6 +154,8 @@ class LimitedRuns:
 
     def _why_ended(self, child: subprocess.Popen[bytes]) -> str:
         self.close()
+        if child.returncode == -signal.SIGPROF:
+            return "a learnt rule may run for one second on a page"
         if child.returncode in {-signal.SIGKILL, -signal.SIGXCPU}:
             return (
                 f"it ran longer than {self._cpu_seconds} seconds; look for recursion, and for //… within"

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from clustering.services.pages.manifests import read_manifest
 from clustering.services.pages.source_pages import (
+    LOOKS_LIKE_HTML,
     MAX_BODY,
     MAX_FILE,
     Files,
@@ -33,7 +34,6 @@ from clustering.services.pages.source_pages import (
     checked_size,
     file_kind,
 )
-from clustering.services.pages.warcs import LOOKS_LIKE_HTML, read_warc
 from vertex.core.services.files.files import (
     BROKEN,
     UnreadableFile,
@@ -44,6 +44,11 @@ from vertex.core.services.files.files import (
 )
 from vertex.core.texts import storable
 
+try:
+    from clustering.services.pages.warcs import read_warc
+except ImportError:  # the package of rules reads web archives with more packages only
+    read_warc = None  # type: ignore[assignment]
+
 HTML_ENDINGS = {".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cfm"}
 MANIFEST_NAMES = ("manifest.jsonl", "manifest.jsonl.gz", "manifest.jsonl.zst")
 MANIFEST_NAME = re.compile(r"\.(jsonl|ndjson|json)(\.gz|\.zst)?$", re.IGNORECASE)
@@ -52,6 +57,7 @@ HIDDEN = re.compile(r"(^|/)(\.(?![./\\])|__MACOSX/)")
 UNRESERVED = "/-._~!$&'()*+,;=:@"  # what a URL's path may hold as it is
 EMPTY = "is empty, or damaged from its beginning on"
 FIRST_BYTES = 64 * 1024
+NO_ARCHIVES = "reading web archives needs more: pip install 'vertex-rules[archives]'"
 
 GZIP_START, ZSTD_START = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 ZIP_START, ZIP_END, ENTRY_START = b"PK\x03\x04", b"PK\x05\x06", b"PK\x01\x02"
@@ -100,6 +106,8 @@ def open_source(path: Path, base_url: str, folder: Path | None = None) -> Iterat
         if first.startswith((ZIP_START, ZIP_END)):
             yield _files_source(ZipFiles(raw, path.name), base_url, opened)
         elif first.startswith(b"WARC/"):
+            if read_warc is None:
+                raise UnreadableFile(f"{path}: {NO_ARCHIVES}")
             yield PageSource(read_warc(raw, path.name), None, state)
         elif _may_be_manifest(path.name, first):
             lines = decompressed(raw, _compression(raw))

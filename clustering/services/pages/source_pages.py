@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import Protocol, TypeAlias
 
 from vertex.core.texts import storable
 
+LOOKS_LIKE_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-zA-Z]")
 MAX_BODY = 10 * 1024 * 1024
 MAX_FILE = 5 * 1024 * 1024
 FILE_TYPES = {"text/css": "sheet", "image/": "image", "font/": "font", "application/font": "font"}

@@ -16,6 +16,7 @@ from clustering.fetching.refusals import FetchRefused
 from clustering.services.pages.source_pages import (
     FIRST_YEAR,
     LAST_YEAR,
+    LOOKS_LIKE_HTML,
     MAX_BODY,
     MAX_FILE,
     FoundAddress,
@@ -37,7 +38,6 @@ HTML_TYPES = {"text/html", "application/xhtml+xml"}
 STATUS_LINE = re.compile(r"HTTP/\d(?:\.\d)? +(\d{3})\b")
 END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
 CHUNK_SIZE = re.compile(rb"\s*([0-9A-Fa-f]{1,8})[^\r\n]{0,1000}\r?\n")
-LOOKS_LIKE_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-zA-Z]")
 RECORDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
 MAX_METADATA = 64 * 1024  # links follow after what is read of it
 MAX_HOPS = 100_000

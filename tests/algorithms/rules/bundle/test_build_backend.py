@@ -8,27 +8,54 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
+from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import orjson
 import pytest
 
-from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.automatic import auto
+from clustering.algorithms.automatic.page_features import observe
+from clustering.algorithms.grouping import ClusteringInputs, RawPage
+from rules.algorithms.running.matching import ClusterProfile, Clusters, GroupModel
+from rules.algorithms.running.record_lines import SiteRules
 from rules.bundle import build_backend
 from rules.bundle.build_backend import build_wheel, needed_modules
-from rules.bundle.bundle import REQUIREMENT, Fixture, fixture_lines, write_bundle
+from rules.bundle.bundle import REQUIREMENT, Bundle, Fixture, fixture_lines, write_bundle
 from rules.bundle.parallel import extract_bundle
 from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
 
-WITHOUT_PRODUCT = """
+NOT_NEEDED = (
+    *("brotli", "dateparser", "fastwarc", "numpy", "phonenumbers", "scipy", "sklearn"),
+    "zstandard",
+)
+MAX_INSTALLED = 25 * 1024 * 1024
+WITHOUT_PRODUCT = f"""
 import runpy, sys
+for name in {NOT_NEEDED}:
+    sys.modules[name] = None
 sys.argv = ["vertex_rules", *sys.argv[1:]]
 try:
     runpy.run_module("vertex_rules", run_name="__main__")
 finally:
-    own = {"rules", "clustering", "annotation", "vertex", "monitoring", "django"}
+    own = {{"rules", "clustering", "annotation", "vertex", "monitoring", "django"}}
     assert not own & set(sys.modules), own & set(sys.modules)
 """
+
+
+def grouped_bundle() -> Bundle:
+    """Return a bundle whose clusters are told by the model of `auto`."""
+    made = made_bundle()
+    (rule,) = made.rules.rules.values()
+    pages = [RawPage(f"http://s.example/p/{n}", body(n)) for n in range(12)]
+    observations = [observe(page) for page in pages]
+    grouping = auto.cluster_pages([page.url for page in pages], observations, ClusteringInputs())
+    model = GroupModel(
+        "auto", grouping.model, {group.name: [rule.cluster] for group in grouping.groups}
+    )
+    clusters = Clusters((ClusterProfile(rule.cluster),), model)
+    return replace(made, rules=SiteRules(clusters, made.rules.rules))
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +81,7 @@ def run(package: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_its_lines_are_those_of_extract_bundle(package: Path, tmp_path: Path) -> None:
-    write_bundle(tmp_path / "bundle", made_bundle())
+    write_bundle(tmp_path / "bundle", grouped_bundle())
     pages = tmp_path / "pages"
     pages.mkdir()
     for number in range(5):
@@ -65,10 +92,38 @@ def test_its_lines_are_those_of_extract_bundle(package: Path, tmp_path: Path) ->
     expected = list(extract_bundle(tmp_path / "bundle", pages, base_url="http://s.example/p/"))
     assert expected == [orjson.loads(line) for line in ended.stdout.splitlines()]
     assert 5 == len(expected)
+    assert all(line["record"] for line in expected)
+
+
+def test_it_is_small_where_it_is_installed(package: Path) -> None:
+    files = [file for file in package.rglob("*") if file.is_file()]
+    project = tomllib.loads((Path(build_backend.HERE) / "pyproject.toml").read_text())["project"]
+    for name in project["dependencies"]:
+        distribution = metadata.distribution(name)
+        assert not [needed for needed in distribution.requires or [] if "extra ==" not in needed]
+        located = [Path(str(file.locate())) for file in distribution.files or []]
+        files += [file for file in located if file.is_file() and file.suffix != ".pyc"]
+
+    assert sum(file.stat().st_size for file in files) <= MAX_INSTALLED
+
+
+def test_what_is_not_installed_is_named(package: Path, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "bundle", grouped_bundle())
+    (tmp_path / "pages.warc").write_bytes(b"WARC/1.0\r\n")
+
+    archive = run(package, str(tmp_path / "bundle"), str(tmp_path / "pages.warc"))
+    form = orjson.loads((tmp_path / "bundle" / "bundle.json").read_bytes())
+    form["clusters"]["variant"] = "signature"
+    (tmp_path / "bundle" / "bundle.json").write_bytes(orjson.dumps(form))
+    signatures = run(package, str(tmp_path / "bundle"), str(tmp_path / "pages.warc"))
+
+    assert (1, 1) == (archive.returncode, signatures.returncode)
+    assert b"pip install 'vertex-rules[archives]'" in archive.stderr
+    assert b"pip install 'vertex-rules[algorithms]'" in signatures.stderr
 
 
 def test_its_fixtures_are_checked(package: Path, tmp_path: Path) -> None:
-    made = made_bundle()
+    made = grouped_bundle()
     page = RawPage("http://s.example/p/1", body(1), "text/html; charset=utf-8")
     write_bundle(tmp_path / "bundle", made, [Fixture(page, fixture_lines(page, made.rules))])
 

@@ -13,7 +13,7 @@ from rules.algorithms.running.record_lines import Line, SiteRules
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import STOPPED
 from rules.bundle import bundle
-from rules.bundle.extraction import MAX_BYTES_HERE, extract
+from rules.bundle.extraction import MAX_TAGS_HERE, extract
 from rules.bundle.limits import WALL_SECONDS
 from tests.algorithms.rules.bundle.test_bundle import made_bundle
 
@@ -41,7 +41,7 @@ def test_a_learnt_rule_is_stopped_on_a_page_that_keeps_it_busy() -> None:
 
 def test_a_large_page_gives_what_a_small_one_does() -> None:
     small = b"<html><body><h1>Rope</h1>"
-    large = small + b"<p>text" * MAX_BYTES_HERE
+    large = small + b"<p>text" * (MAX_TAGS_HERE + 1)
 
     one, other = (
         extract(RawPage("https://shop.example/", body), rule("//h1")) for body in (small, large)
@@ -51,8 +51,8 @@ def test_a_large_page_gives_what_a_small_one_does() -> None:
 
 
 def test_a_rule_from_elsewhere_is_stopped_whatever_it_says_of_itself() -> None:
-    page = RawPage("https://shop.example/", b"<html><body>" + b"<br>" * 20_000)
-    assert len(page.body) < MAX_BYTES_HERE
+    page = RawPage("https://shop.example/", b"<html><body>" + b"<br>" * 8_000)
+    assert page.body.count(b"<") < MAX_TAGS_HERE
 
     assert STOPPED == extract(page, rule(CUBE), in_child=True).reason
 

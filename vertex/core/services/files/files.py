@@ -17,9 +17,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import orjson
-import zstandard
 
 from vertex.core.texts import storable
+
+try:
+    import zstandard
+except ImportError:  # the package of rules runs without it
+    zstandard = None  # type: ignore[assignment]
 
 STANDARD = "-"  # standard input or output
 MAX_LINE = 4 * 1024 * 1024
@@ -32,8 +36,8 @@ BROKEN = (
     zlib.error,
     lzma.LZMAError,
     gzip.BadGzipFile,
-    zstandard.ZstdError,
     zipfile.BadZipFile,
+    *([zstandard.ZstdError] if zstandard is not None else []),
 )
 BOM = b"\xef\xbb\xbf"
 
@@ -80,9 +84,14 @@ def read_whole(path: str | Path, max_bytes: int) -> bytes:
 
 
 def decompressed(raw: BinaryIO, name: str) -> BinaryIO:
-    """Return the stream itself, or its decompressed form where the name ends in .gz or .zst."""
+    """Return the stream itself, or its decompressed form where the name ends in .gz or .zst.
+
+    Raises UnreadableFile where what reads .zst is not installed.
+    """
     if name.endswith(".gz"):
         return cast("BinaryIO", gzip.GzipFile(fileobj=raw))
+    if name.endswith(".zst") and zstandard is None:
+        raise UnreadableFile(f"{name}: .zst needs more: pip install 'vertex-rules[archives]'")
     if name.endswith(".zst"):
         return cast("BinaryIO", io.BufferedReader(_ZstdReader(raw), 256 * 1024))
     return raw
