@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.confidence.diagram import write_diagram
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import compared
 from benchmarks.unseen_sites import KS, N_SAMPLES, Site
 from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.review.reliability import EDGES, ReliabilityBin
 from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.running.confidence import ConfidenceWeights, agreement_of
 from rules.algorithms.running.run_rule import run_stylesheet
@@ -25,7 +27,6 @@ from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 
 N_ORDERS: Final = 2  # the drawn one and one at random
 N_BINS: Final = 20
-SHOWN_BINS: Final = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
 RATHER_WRONG: Final = 0.6  # below it a value is marked
 LOOKED_AT: Final = 0.12  # share of the values, the least sure ones, that a person looks at
 
@@ -122,6 +123,8 @@ def report(found: Sequence[FoundValues], confidence: Floats) -> str:
     """Return the figures and the reliability of confidences."""
     right, weights = _right(found), _weights(found)
     wrong = ~right
+    bins = list(reliability_bins(confidence, right, weights))
+    write_diagram(bins)
     figures = [
         [
             "expected calibration error",
@@ -149,7 +152,9 @@ def report(found: Sequence[FoundValues], confidence: Floats) -> str:
         f"{len(found):,} lines of {len({line.site for line in found})} sites, {wrong.sum():,} of them wrong, "
         f"of {len(attributes)} attributes.\n\n"
         f"{markdown_table(['figure', 'have', 'wanted'], figures)}\n\n## Reliability\n\n"
-        f"{markdown_table(['confidence', 'lines', 'mean', 'right'], _reliability(confidence, right, weights))}\n\n"
+        "![Share of right lines by confidence](confidence.svg)\n\nDot: the share that is right. Bar: the confidence. "
+        "Below each: the confidence from where to where, and the lines.\n\n"
+        f"{markdown_table(['confidence', 'lines', 'mean', 'right'], _reliability(bins))}\n\n"
         f"Weights fitted on all sites: {fit(found).as_json()}."
     )
 
@@ -161,15 +166,23 @@ def calibration_error(confidence: Floats, right: NDArray[np.bool_], weights: Flo
     return float(sum(gaps) / weights.sum())
 
 
-def _reliability(
+def reliability_bins(
     confidence: Floats, right: NDArray[np.bool_], weights: Floats
-) -> Iterator[list[object]]:
-    for low, high in pairwise(SHOWN_BINS):
-        inside = (confidence >= low) & (confidence < high)
+) -> Iterator[ReliabilityBin]:
+    """Yield the lines by confidence, each rule counting the same."""
+    for low, high in pairwise(EDGES):
+        is_last = high == EDGES[-1]
+        inside = (confidence >= low) & (is_last | (confidence < high))
         if inside.any():
-            mean = np.average(confidence[inside], weights=weights[inside])
-            share = np.average(right[inside], weights=weights[inside])
-            yield [f"{low:.2f} to {high:.2f}", f"{inside.sum():,}", f"{mean:.3f}", f"{share:.3f}"]
+            mean = float(np.average(confidence[inside], weights=weights[inside]))
+            share = float(np.average(right[inside], weights=weights[inside]))
+            yield ReliabilityBin(low, high, int(inside.sum()), mean, share)
+
+
+def _reliability(bins: Iterable[ReliabilityBin]) -> Iterator[list[object]]:
+    for of_bin in bins:
+        edges = f"{of_bin.low:.2f} to {of_bin.high:.2f}"
+        yield [edges, f"{of_bin.n:,}", f"{of_bin.confidence:.3f}", f"{of_bin.right:.3f}"]
 
 
 def _share(chosen: NDArray[np.bool_], among: NDArray[np.bool_], weights: Floats) -> float:

@@ -34,6 +34,7 @@ class BinMark(NamedTuple):
     y_right: float
     y_confidence: float
     word: str
+    name: str  # from how sure to how sure
     bin: ReliabilityBin
 
 
@@ -60,7 +61,7 @@ def draw_reliability(bins: Sequence[ReliabilityBin]) -> ReliabilityChart:
         bottom=bottom,
         y_names=bottom + 16,
         y_counts=bottom + 32,
-        grid=[GridLine(_y(share), f"{share:.0%}") for share in GRID],
+        grid=[GridLine(_y(share), f"{100 * share:.0f} %") for share in GRID],
         marks=[_mark(number, of_bin) for number, of_bin in enumerate(bins)],
     )
 
@@ -68,7 +69,10 @@ def draw_reliability(bins: Sequence[ReliabilityBin]) -> ReliabilityChart:
 def _mark(number: int, of_bin: ReliabilityBin) -> BinMark:
     x = LEFT + STEP * (number + 0.5)
     low, high = of_bin.interval
-    word = f"sure by {of_bin.confidence:.1%}, right {of_bin.right:.1%} of {of_bin.n:,} values"
+    word = (
+        f"sure by {100 * of_bin.confidence:.1f} %, "
+        f"right {100 * of_bin.right:.1f} % of {of_bin.n:,} values"
+    )
     return BinMark(
         x=x,
         left=x - HALF_TICK,
@@ -78,6 +82,7 @@ def _mark(number: int, of_bin: ReliabilityBin) -> BinMark:
         y_right=_y(of_bin.right),
         y_confidence=_y(of_bin.confidence),
         word=word,
+        name=f"{100 * of_bin.low:.0f} to {100 * of_bin.high:.0f}",
         bin=of_bin,
     )
 
