@@ -9,8 +9,13 @@ from celery import shared_task
 
 from clustering.services.clusters import arrivals, clusterings, observing, splitting
 from clustering.services.clusters.doubts import with_answers
-from clustering.services.clusters.observing import with_observing
-from clustering.services.crawl import address_lists, crawling, list_crawling, sitemap_crawling
+from clustering.services.crawl import (
+    address_lists,
+    crawling,
+    list_crawling,
+    revisiting,
+    sitemap_crawling,
+)
 from clustering.services.looks import assets, thumbnails
 from clustering.services.looks.thumbnails import with_thumbnails
 from clustering.services.pages import importing, search_log, warc_export
@@ -20,6 +25,11 @@ from vertex.core.services.jobs.requests import enqueue
 from vertex.core.tasks import register
 
 KINDS = (
+    importing.IMPORT_PAGES,
+    crawling.CRAWL_SITE,
+    address_lists.VISIT_ADDRESSES,
+    revisiting.REVISIT_PAGES,
+    sitemap_crawling.CRAWL_SITEMAPS,
     search_log.IMPORT_SEARCH_LOG,
     list_crawling.CRAWL_LIST,
     arrivals.ASSIGN_ARRIVALS,
@@ -32,12 +42,6 @@ KINDS = (
     retention.DELETE_SITE,
     retention.SWEEP,
 )
-KINDS_WITH_OBSERVING = (
-    importing.IMPORT_PAGES,
-    crawling.CRAWL_SITE,
-    address_lists.VISIT_ADDRESSES,
-    sitemap_crawling.CRAWL_SITEMAPS,
-)
 KINDS_WITH_THUMBNAILS = (
     replace(clusterings.CLUSTER_SITE, work=with_answers(clusterings.CLUSTER_SITE.work)),
     splitting.SPLIT_CLUSTER,
@@ -45,15 +49,8 @@ KINDS_WITH_THUMBNAILS = (
 
 for kind in KINDS:
     register(kind)
-for kind in KINDS_WITH_OBSERVING:
-    register(replace(kind, work=with_observing(kind.work)))
 for kind in KINDS_WITH_THUMBNAILS:
     register(replace(kind, work=with_thumbnails(kind.work)))
-
-
-@shared_task(name="clustering.plan_arrivals")
-def plan_arrivals() -> None:
-    arrivals.plan_arrivals()
 
 
 @shared_task(name="clustering.plan_sweep")

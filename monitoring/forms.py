@@ -7,6 +7,7 @@ from django.utils.functional import lazy
 
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.models import Alert, Channel, Schedule
+from monitoring.models.stream import MAX_GOAL_HOURS, MAX_REQUESTS_PER_DAY
 from monitoring.services.checks.thresholds import EXPLANATIONS
 from monitoring.services.notices.channels import DEFAULT_KINDS, MAX_TARGET_CHARS, allowed_services
 
@@ -95,4 +96,19 @@ class ChannelForm(forms.Form):
         choices=Alert.Kind.choices,
         initial=DEFAULT_KINDS,
         widget=forms.CheckboxSelectMultiple,
+    )
+
+
+class GoalForm(forms.Form):
+    """How fresh the records of a cluster are to be."""
+
+    goal_hours = forms.IntegerField(
+        label="Fresh within, hours", min_value=1, max_value=MAX_GOAL_HOURS
+    )
+    requests_per_day = forms.IntegerField(
+        label="Requests a day, at most",
+        min_value=1,
+        max_value=MAX_REQUESTS_PER_DAY,
+        required=False,
+        widget=forms.NumberInput(attrs={"placeholder": "no limit"}),
     )

@@ -7,6 +7,7 @@ from celery import shared_task
 from monitoring.services.checks import checking, coverage, retention, schedules
 from monitoring.services.notices import notices, trial_notices
 from monitoring.services.repair import accepting, proposals, repairing
+from monitoring.services.stream import chain, planning
 from vertex.core.tasks import register
 
 KINDS = (
@@ -20,12 +21,16 @@ for kind in KINDS:
     register(kind)
 
 
-@shared_task(name="monitoring.plan_checks")
-def plan_checks() -> None:
+@shared_task(name="monitoring.go_on")
+def go_on() -> None:
     schedules.close_slots()
     proposals.end_repaired_changes()
-    schedules.plan_checks()
-    proposals.propose_repairs()
+    chain.go_on()
+
+
+@shared_task(name="monitoring.plan_goals")
+def plan_goals() -> None:
+    planning.plan_goals()
 
 
 @shared_task(name="monitoring.measure_coverage")

@@ -7,6 +7,7 @@ from django.urls import URLPattern, path
 from monitoring.views.checks import checks, history, overview, site_changes, sites, watching
 from monitoring.views.notices import alert_changes
 from monitoring.views.repair import repairs
+from monitoring.views.stream import site_stream
 
 SITE = "sites/<name:name>"
 ALERT = f"{SITE}/alerts/<id:pk>"
@@ -23,6 +24,9 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}/monitoring/", sites.site_monitoring, name="site_monitoring"),
     path(f"{SITE}/monitoring/bellwethers/", sites.bellwethers, name="bellwethers"),
     path(f"{SITE}/monitoring/check/", checks.check_site, name="check_site"),
+    path(f"{SITE}/stream/", site_stream.site_stream, name="site_stream"),
+    path(f"{SITE}/stream/goal/", site_stream.save_goal, name="save_goal"),
+    path(f"{SITE}/stream/step/", site_stream.switch_step, name="switch_step"),
     path(f"{SITE}/checks/<id:pk>/", checks.check, name="check"),
     path(f"{SITE}/monitoring/settings/", watching.watching, name="watching"),
     path(f"{SITE}/monitoring/schedule/", watching.save_schedule, name="save_schedule"),

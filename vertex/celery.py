@@ -91,9 +91,9 @@ app.conf.beat_schedule_filename = str(settings.VAR_DIR / "beat")
 app.conf.beat_schedule = {
     "sweep_jobs": tick("clustering.sweep_jobs", 5.0, CLOCK_QUEUE),
     "drop_old_jobs": tick("clustering.drop_old_jobs", 3600.0, CLOCK_QUEUE),
-    "plan_arrivals": tick("clustering.plan_arrivals", 60.0, CLOCK_QUEUE),
     "plan_sweep": tick("clustering.plan_sweep", 24 * 3600.0, CLOCK_QUEUE),
-    "plan_checks": tick("monitoring.plan_checks", 60.0, CLOCK_QUEUE),
+    "go_on": tick("monitoring.go_on", 15.0, CLOCK_QUEUE),
+    "plan_goals": tick("monitoring.plan_goals", 60.0, "keep"),
     "measure_coverage": tick("monitoring.measure_coverage", 300.0, "keep"),
     "forget_old_findings": tick("monitoring.forget_old_findings", 24 * 3600.0, "keep"),
     "tell_people": tick("monitoring.tell_people", 30.0, "keep"),

@@ -8,6 +8,7 @@ from clustering.api.urls import SITE
 from monitoring.api.checks import checks, schedules
 from monitoring.api.notices import alerts, channels
 from monitoring.api.repair import proposals
+from monitoring.api.stream import stream
 
 ALERT = "alerts/<id:pk>/"
 CHANGE = "site-changes/<id:pk>/"
@@ -28,6 +29,8 @@ urlpatterns: list[URLPattern] = [
     path("site-changes/", checks.SiteChanges.as_view(), name="site_changes"),
     path(CHANGE, checks.SiteChangeView.as_view(), name="site_change"),
     path(f"{CHANGE}dismiss/", checks.DismissSiteChange.as_view(), name="dismiss_site_change"),
+    path(f"{SITE}stream/", stream.SiteStreamView.as_view(), name="stream"),
+    path(f"{SITE}chain/", stream.SiteChainView.as_view(), name="chain"),
     path("alerts/", alerts.Alerts.as_view(), name="alerts"),
     path(ALERT, alerts.AlertView.as_view(), name="alert"),
     path(f"{ALERT}acknowledge/", alerts.AcknowledgeAlert.as_view(), name="acknowledge_alert"),

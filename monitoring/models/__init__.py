@@ -1,4 +1,4 @@
-"""What is watched: schedules, checks, coverage, site changes, alerts with their notices, and repairs."""
+"""What is watched: schedules, checks, coverage, changes, alerts with notices, repairs, the stream."""
 
 from monitoring.models.alerts import (
     Alert,
@@ -20,10 +20,18 @@ from monitoring.models.checks import (
 from monitoring.models.coverage import Coverage, CoverageMark
 from monitoring.models.proposals import Proposal, ProposalQuerySet, SavedPlan
 from monitoring.models.schedules import Schedule, ScheduleQuerySet, Slot, SlotQuerySet
+from monitoring.models.stream import (
+    ChainStep,
+    FreshnessGoal,
+    FreshnessGoalQuerySet,
+    Revisit,
+    RevisitQuerySet,
+)
 
 __all__ = [
     "Alert",
     "AlertQuerySet",
+    "ChainStep",
     "Channel",
     "ChannelQuerySet",
     "Check",
@@ -33,10 +41,14 @@ __all__ = [
     "CoverageMark",
     "ErrorPage",
     "FetchedPage",
+    "FreshnessGoal",
+    "FreshnessGoalQuerySet",
     "Notice",
     "NoticeQuerySet",
     "Proposal",
     "ProposalQuerySet",
+    "Revisit",
+    "RevisitQuerySet",
     "SavedPlan",
     "Schedule",
     "ScheduleQuerySet",

@@ -86,7 +86,7 @@ def hosts() -> Iterator[tuple[SlowHost, SlowHost]]:
 def made(tmp_path: Path) -> Iterator[Installation]:
     with installation(tmp_path / "var") as one:
         one.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-        one.more["TICKS_WAITED_FOR"] = "sweep_jobs plan_checks"
+        one.more["TICKS_WAITED_FOR"] = "sweep_jobs go_on"
         yield one
 
 

@@ -31,6 +31,7 @@ from annotation.services.samples.sampling import DRAW_SAMPLES
 from annotation.services.verticals.verticals import assign_vertical, read_vertical, save_vertical
 from clustering.models import Cluster, Clustering, Page, PageMembership
 from clustering.services.sites.sites import add_site
+from monitoring.services.stream.chain import all_steps_paused
 from rules.models import Record, Rule
 from rules.services.records.extracting import due_pages
 from rules.services.records.published_rules import published_rules
@@ -85,12 +86,13 @@ def take_tour(console: Console, *, max_pages: int | None = None) -> None:
     with sites_served(), loopback_allowed():
         add_verticals(console)
         add_sites(console)
-        for number, step in enumerate(STEPS, start=1):
-            begun = time.monotonic()
-            console.print(f"\n[bold]{number}  {step.title}[/]")
-            for name in sites.NAMES:
-                n_failed += not run_step(console, step, Site.objects.get(name=name), max_pages)
-            console.print(f"[dim]{time.monotonic() - begun:.1f} s[/]")
+        with all_steps_paused(Site.objects.filter(name__in=sites.NAMES)):
+            for number, step in enumerate(STEPS, start=1):
+                begun = time.monotonic()
+                console.print(f"\n[bold]{number}  {step.title}[/]")
+                for name in sites.NAMES:
+                    n_failed += not run_step(console, step, Site.objects.get(name=name), max_pages)
+                console.print(f"[dim]{time.monotonic() - begun:.1f} s[/]")
     print_results(console)
     console.print("\n[bold]Log-ins: a person of each role[/]")
     let_people_in(console)

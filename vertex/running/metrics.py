@@ -11,11 +11,13 @@ from ipaddress import ip_address
 import structlog
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Count, Min, Sum
+from django.db.models import Count, F, FloatField, Min, Sum
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from monitoring.models import FreshnessGoal
 from monitoring.services.checks.site_states import counts_by_state
+from monitoring.services.stream.stream_figures import oldest_due
 from vertex.core.models import Job, Site
 
 # Each process writes its counts to files of its own there, and a scrape adds them up. The library looks at
@@ -88,7 +90,7 @@ class DatabaseFigures(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         figures = [_disk_free()]
         try:
-            figures += [*_jobs(), *_stock(), _states()]
+            figures += [*_jobs(), *_stock(), _states(), *_stream()]
             is_up = 1
         except DatabaseError as error:
             log.warning("metrics_without_database", error=str(error))
@@ -133,6 +135,26 @@ def _states() -> GaugeMetricFamily:
     for key, n_sites in counts_by_state(Site.objects.all()).items():
         by_state.add_metric([key], n_sites)
     return by_state
+
+
+def _stream() -> Iterator[GaugeMetricFamily]:
+    now = timezone.now()
+    oldest = oldest_due(now)
+    lag = (now - oldest).total_seconds() if oldest else 0
+    yield GaugeMetricFamily(
+        "vertex_stream_lag_seconds", "How long the oldest due visit of a page waits.", value=lag
+    )
+    planned = FreshnessGoal.objects.exclude(planned_at=None)
+    late = F("n_pages") * (1.0 - F("reached_share"))
+    sums = planned.aggregate(pages=Sum("n_pages"), late=Sum(late, output_field=FloatField()))
+    yield GaugeMetricFamily(
+        "vertex_stream_pages", "Pages that are visited again.", value=sums["pages"] or 0
+    )
+    yield GaugeMetricFamily(
+        "vertex_stream_late_pages",
+        "Pages whose records are expected to be stale for longer than their goal.",
+        value=sums["late"] or 0,
+    )
 
 
 def _stock() -> Iterator[GaugeMetricFamily]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -37,13 +37,13 @@ PAGES_PER_BATCH = 2_000
 MIN_LASTING_PAGES, OUTGROWN_TIMES = 5, 2
 
 
-def plan_arrivals() -> int:
+def plan_arrivals(*, paused: Collection[int] = ()) -> int:
     """Start a job for each site with snapshots that are not judged yet; return how many."""
     waiting = Site.objects.filter(
         deletion_requested_at=None,
         clusterings__is_current=True,
         last_snapshot_at__gt=F("clusterings__assigned_at"),
-    )
+    ).exclude(pk__in=paused)
     n_planned = 0
     for site in waiting:
         if not Job.objects.unfinished().filter(key=_key(site)).exists():

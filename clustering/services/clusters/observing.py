@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from clustering.services.clusters.observation_store import observation_store
 from clustering.services.clusters.observer_processes import MAX_PAGES_IN_PROCESS, observe_stored
 from clustering.services.pages.stored_pages import StoredPage, stored_pages
 from vertex.core.models import Job, Site
-from vertex.core.services.jobs.jobs import JobExists, JobRun, Work
-from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
+from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 
 def observing_request(*, site: Site) -> JobRequest:
@@ -36,26 +35,9 @@ def observe_pages(run: JobRun) -> dict[str, Any]:
 OBSERVE_PAGES = JobKind("clustering.observe_pages", Job.Queue.LEARN, observe_pages)
 
 
-def request_observing(run: JobRun) -> None:
-    """Start a job that observes the pages that another one has stored.
-
-    Few pages are observed by whoever needs them first.
-    """
-    site = run.job.site
-    if site is not None and len(_missing_pages(site)) > MAX_PAGES_IN_PROCESS:
-        with suppress(JobExists):  # the one that is unfinished may have listed the pages already
-            enqueue(observing_request(site=site), actor=run.job.created_by)
-
-
-def with_observing(work: Work) -> Work:
-    """Return work that stores pages of a site, then starts a job that observes them."""
-
-    def work_and_request(run: JobRun) -> dict[str, Any] | None:
-        result = work(run)
-        request_observing(run)
-        return result
-
-    return work_and_request
+def is_worth_a_job(site: Site) -> bool:
+    """Return whether many pages of a site are not observed; few are observed by whoever needs them first."""
+    return len(_missing_pages(site)) > MAX_PAGES_IN_PROCESS
 
 
 def _missing_pages(site: Site) -> list[StoredPage]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -12,6 +12,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from clustering.dom.addresses import address_keys
+from clustering.dom.links import FoundLink
 from clustering.fetching.client import Fetched, RedirectRefused
 from clustering.fetching.politeness import BUSY
 from clustering.models import Page
@@ -155,6 +156,7 @@ class CrawlWriter:
     site: Site
     frontier: Frontier
     follows_links: bool = True  # without, only redirects are
+    leads_on: Callable[[FoundLink], bool] | None = None  # which links are followed; None: all
     _n_refused_by_code: Counter[str] = field(default_factory=Counter)
 
     def refuse_all(self, traps: Iterable[Trap]) -> None:
@@ -198,7 +200,11 @@ class CrawlWriter:
                     )
                 )
                 if visit.page_id in followed and (outcome.status or 0) < ERROR:
-                    targets += [LinkTarget(link.url, page.depth + 1) for link in visit.links]
+                    targets += [
+                        LinkTarget(link.url, page.depth + 1)
+                        for link in visit.links
+                        if self.leads_on is None or self.leads_on(link)
+                    ]
             else:
                 targets += self._store_other(task, page, outcome, result)
             result.n_visited += _counts(task, page, outcome)

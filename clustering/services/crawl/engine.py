@@ -17,11 +17,12 @@ from itertools import count
 from queue import Empty
 from time import monotonic
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import structlog
 from django.db import transaction
 
+from clustering.dom.links import FoundLink
 from clustering.fetching.browser.rendering import Renderer, open_renderer
 from clustering.fetching.loop import Requests
 from clustering.services.crawl import hosts, site_sessions
@@ -50,6 +51,12 @@ stopping = threading.Event()
 
 class HostLost(Exception):
     """Another crawl took over a host that this one had leased."""
+
+
+class SomeLinks(Protocol):
+    """Which links lead to new pages that are worth a visit; see `revisiting`."""
+
+    def leads_on(self, link: FoundLink) -> bool: ...
 
 
 @dataclass(slots=True, eq=False)
@@ -97,9 +104,15 @@ class Engine:
         self.crawlers[run.job.pk] = crawler
         return crawler
 
-    def begin(self, run: JobRun) -> Crawler:
-        """Take a crawl in that follows links, and begin it or go on where it stopped."""
+    def begin(self, run: JobRun, links: SomeLinks | None = None) -> Crawler:
+        """Take a crawl in that follows links, and begin it or go on where it stopped.
+
+        With `links` it follows those to new pages only.
+        """
         crawler = self.take(run)
+        if links is not None:
+            crawler.frontier.only_new = True
+            crawler.writer.leads_on = links.leads_on
         try:
             crawler.begin()
         except BaseException:

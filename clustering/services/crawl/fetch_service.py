@@ -9,7 +9,7 @@ hosts are leased, and nothing else is shared.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -22,9 +22,10 @@ from django.utils import timezone
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.crawling import visits_all_pages
 from clustering.services.crawl.engine import Engine, stopping
+from clustering.services.crawl.revisiting import links_to_follow
 from vertex.core.models import Job
 from vertex.core.services.jobs import heartbeat, held_jobs, jobs
-from vertex.core.services.jobs.jobs import JobNotClaimed, JobRun, Work
+from vertex.core.services.jobs.jobs import JobNotClaimed, Work
 from vertex.core.services.jobs.processes import is_gone
 
 MAX_CRAWLS: Final = 500  # driven by the engine at once
@@ -43,7 +44,6 @@ class FetchService:
     """The jobs that one process holds."""
 
     work_by_task: Mapping[str, Work]
-    after_crawl: Callable[[JobRun], None]  # what follows a crawl that was stored
     engine: Engine = field(default_factory=Engine)
     _threads: dict[int, threading.Thread] = field(default_factory=dict)  # by job
     _looked_at: float = 0.0
@@ -78,7 +78,7 @@ class FetchService:
     def _take_jobs(self) -> None:
         self._threads = {job: thread for job, thread in self._threads.items() if thread.is_alive()}
         for job in self._waiting_jobs():
-            if visits_all_pages(job):
+            if visits_all_pages(job) or links_to_follow(job) is not None:
                 if len(self.engine.crawlers) < MAX_CRAWLS:
                     self._take_crawl(job)
             elif len(self._threads) < MAX_THREADS:
@@ -101,7 +101,7 @@ class FetchService:
         with suppress(JobNotClaimed):
             run = jobs.claim_job(job.pk)
             with held_jobs.caught() as errors:
-                self.engine.begin(run)
+                self.engine.begin(run, links_to_follow(run.job))
             if errors:
                 jobs.end_with(run, errors[0])
 
@@ -127,7 +127,6 @@ class FetchService:
             jobs.end_with(crawler.run, crawler.error)
             return
         crawler.run.finish(crawler.end())
-        self.after_crawl(crawler.run)
 
     def _give_back(self) -> None:
         """Make the jobs due again for whoever comes next, and release the hosts."""

@@ -90,6 +90,7 @@ class Frontier:
 
     job: Job
     site: Site
+    only_new: bool = False  # a page that was visited before is not visited for a link to it
     _seen: set[str] = field(default_factory=set)
     _host_by_origin: dict[str, int] = field(default_factory=dict)
 
@@ -219,8 +220,10 @@ def make_due(
             url_hash__in=[each.key for each in part],
         )
         rows = {
-            (site, bytes(key)): (pk, crawl)
-            for site, key, pk, crawl in known.values_list("site", "url_hash", "pk", "crawl")
+            (site, bytes(key)): _KnownPage(pk, crawl, is_visited=visited_at is not None)
+            for site, key, pk, crawl, visited_at in known.values_list(
+                "site", "url_hash", "pk", "crawl", "visited_at"
+            )
         }
         _renew(part, rows)
         _create([each for each in part if each.page_key not in rows])
@@ -251,18 +254,27 @@ class _Wanted(NamedTuple):
         return self.frontier.site.pk, self.key
 
 
-def _renew(
-    part: Iterable[_Wanted], rows: Mapping[tuple[int, bytes], tuple[int, int | None]]
-) -> None:
+class _KnownPage(NamedTuple):
+    """A page that has a row."""
+
+    pk: int
+    crawl: int | None
+    is_visited: bool
+
+
+def _renew(part: Iterable[_Wanted], rows: Mapping[tuple[int, bytes], _KnownPage]) -> None:
     """Make pages due that were known before their crawl."""
     pks_by_visit: dict[tuple[int, int, int], list[int]] = {}
     for each in part:
         job = each.frontier.job.pk
-        pk, crawl = rows.get(each.page_key, (0, job))
-        if crawl != job:
-            host = each.frontier.host_of(each.target.url)
-            pks_by_visit.setdefault((job, host, each.target.depth), []).append(pk)
-            each.newly_due.count(host, each.target.depth)
+        known = rows.get(each.page_key)
+        if known is None or known.crawl == job:
+            continue
+        if known.is_visited and each.frontier.only_new:
+            continue
+        host = each.frontier.host_of(each.target.url)
+        pks_by_visit.setdefault((job, host, each.target.depth), []).append(known.pk)
+        each.newly_due.count(host, each.target.depth)
     for (job, host, depth), pks in pks_by_visit.items():
         Page.objects.filter(pk__in=pks).update(
             state=Page.State.DUE,

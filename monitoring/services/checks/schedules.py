@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, time, timedelta
 from typing import Any
 
@@ -113,13 +114,14 @@ def schedule_json(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def plan_checks(now: datetime | None = None) -> int:
-    """Start the checks that are due; return how many were started."""
+def plan_checks(now: datetime | None = None, *, paused: Collection[int] = ()) -> int:
+    """Start the checks that are due, but at paused sites; return how many were started."""
     now = now or timezone.now()
     make_default_schedules(now)
     _replan_far_ones(now)
     due = (
         Schedule.objects.due(now)
+        .exclude(site__in=paused)
         .select_related("site")
         .order_by("next_at", "pk")[:SCHEDULES_PER_TICK]
     )

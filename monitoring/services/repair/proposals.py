@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from django.core.exceptions import ValidationError
@@ -38,7 +38,7 @@ DECISION_LABELS: Final = {
 MAX_COMMENT_CHARS: Final = 500
 
 
-def propose_repairs() -> int:
+def propose_repairs(*, paused: Collection[int] = ()) -> int:
     """Start jobs that plan the repair of sites where a check found a change; return how many.
 
     A site's schedule decides whether, and whether what passes the field test is accepted at once;
@@ -46,6 +46,7 @@ def propose_repairs() -> int:
     """
     planned = Proposal.objects.filter(site=OuterRef("site"), made_at__gt=OuterRef("found_at"))
     changes = SiteChange.objects.open().filter(~Exists(planned), found_by__source="")
+    changes = changes.exclude(site__in=paused)
     changes = changes.filter(found_by__state=Check.State.DONE, site__schedule__is_active=True)
     site_by_pk = {
         change.site_id: change.site for change in changes.select_related("site__schedule")

@@ -17,6 +17,7 @@ from monitoring.models import Alert, Check, Coverage, Proposal, Schedule, SiteCh
 from monitoring.services.checks.check_calendar import Day, calendars_of, last_days
 from monitoring.services.checks.site_states import STATES, SiteFigures, figures_of
 from monitoring.services.notices.alerts import RELEASABLE
+from monitoring.services.stream.stream_figures import SiteStream, streams_of
 from monitoring.views.checks.charts import CoverageChart, DayFigures, draw_coverage
 from rules.models import Extraction, Rule
 from vertex.core.models import Job, Role, Site, User
@@ -94,6 +95,7 @@ class OverviewSiteRow(NamedTuple):
     share: float | None  # of the pages that gave a record lately
     n_rules: int
     oldest_rule: datetime | None
+    stream: SiteStream | None
 
 
 def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
@@ -104,6 +106,7 @@ def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
     schedules = {row.site_id: row for row in Schedule.objects.filter(site__in=pks)}
     shares = _recent_shares(pks)
     rules = _rule_figures(pks)
+    streams = streams_of(pks)
     rows = []
     for site in sites:
         n_rules, oldest_rule = rules.get(site.pk, (0, None))
@@ -116,6 +119,7 @@ def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
                 share=shares.get(site.pk),
                 n_rules=n_rules,
                 oldest_rule=oldest_rule,
+                stream=streams.get(site.pk),
             )
         )
     return rows

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from monitoring.models import Alert, Check, SiteChange
 from monitoring.services.checks.check_calendar import KINDS, calendars_of
 from monitoring.services.checks.site_states import figures_of
+from monitoring.services.stream.stream_figures import streams_of
 from monitoring.views.checks import overview_rows, site_rows
 from rules.models import Record, Rule
 from vertex.core.models import Role, Site
@@ -32,6 +33,7 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "site": site,
         "figures": figures_of([site.pk])[site.pk],
+        "stream": streams_of([site.pk]).get(site.pk),
         "n_stale": Record.objects.there().filter(site=site, stale_since__isnull=False).count(),
         "schedule": getattr(site, "schedule", None),
         "n_rules": Rule.objects.published().of_site(site).count(),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.db import transaction
 from django.utils import timezone
 
 from clustering.services.pages.stored_pages import StoredPage
@@ -95,3 +96,9 @@ def _extraction(
         n_records=sum(line.record is not None for line in page.lines),
         extracted_at=now,
     )
+
+
+def retire_pages(pages: Sequence[int], *, now: datetime) -> int:
+    """Mark the records of pages as gone that are not there any more; return how many records."""
+    with transaction.atomic():
+        return upsert_records((), pages=pages, now=now)["gone"]

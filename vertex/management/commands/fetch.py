@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from clustering.services.clusters.observing import request_observing
 from clustering.services.crawl.engine import stopping
 from clustering.services.crawl.fetch_service import FetchService
 from vertex.celery import app
@@ -23,4 +22,4 @@ class Command(WorkCommand):
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda *_: stopping.set())
         app.loader.import_default_modules()  # where the kinds of jobs are registered
-        FetchService(FETCHING_WORK, request_observing).run()
+        FetchService(FETCHING_WORK).run()

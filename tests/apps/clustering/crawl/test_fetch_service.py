@@ -18,7 +18,6 @@ from clustering.services.crawl.fetch_service import FetchService
 from tests.apps.clustering.fake_host import Answer, FakeHost, drip, hang, page
 from vertex.core.models import Heartbeat, Job, Site
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import enqueue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
@@ -29,7 +28,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def service() -> Iterator[FetchService]:
-    made = FetchService({crawling.CRAWL_SITE.task: crawling.crawl}, lambda _run: None)
+    made = FetchService({crawling.CRAWL_SITE.task: crawling.crawl})
     with made.engine:
         yield made
     engine.stopping.clear()
@@ -214,7 +213,7 @@ def test_the_next_process_goes_on_where_one_was_stopped(service: FetchService) -
         service.run()
         engine.stopping.clear()
 
-        successor = FetchService({crawling.CRAWL_SITE.task: crawling.crawl}, lambda _run: None)
+        successor = FetchService({crawling.CRAWL_SITE.task: crawling.crawl})
         with successor.engine:
             go_on_until(successor, all_ended)
 
@@ -248,14 +247,11 @@ def test_a_process_without_crawls_waits(service: FetchService) -> None:
         assert time.monotonic() - begun >= engine.MAX_SLEEP / 2
 
 
-def test_what_follows_a_crawl_is_started(service: FetchService) -> None:
-    followed: list[JobRun] = []
-    service.after_crawl = followed.append
+def test_the_process_shows_that_it_lives(service: FetchService) -> None:
     with sites(1) as made:
-        job = ask_for_crawl(made[0][0])
+        ask_for_crawl(made[0][0])
         go_on_until(service, all_ended)
 
-    assert [run.job.pk for run in followed] == [job.pk]
     assert Heartbeat.objects.filter(name=Job.Queue.FETCH).exists()
 
 

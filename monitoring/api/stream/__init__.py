@@ -1,0 +1,1 @@
+"""Routes of the stream and of the chain."""

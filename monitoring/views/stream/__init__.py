@@ -1,0 +1,1 @@
+"""Pages of the stream and of the chain."""
