@@ -17,7 +17,7 @@ Cost:       Linear in the cells.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -39,6 +39,7 @@ from clustering.values.recognising import type_of_most
 
 MIN_RECORDS_TO_JUDGE = 3  # in fewer, what is the same in all may still be a field
 MAX_COLUMNS = 60
+MAX_LEFT_OUT = 40  # columns that are left out and told
 MAX_KEYS = 300
 MAX_PARTS = 40
 N_TAGS = 3  # the nearest ones, by which cells of one key are told apart
@@ -54,6 +55,7 @@ class Column:
     name: str
     kind: str  # "text", "link", "image"
     cells: tuple[tuple[RecordCell, ...], ...]
+    left_out: str = ""  # why people are not shown it by themselves
 
     @property
     def is_multi(self) -> bool:
@@ -66,27 +68,45 @@ class Column:
 
 
 def read_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
-    """Return the columns of some records, in the order in which they stand in them.
+    """Return the columns of some records that tell something, in the order in which they stand in them."""
+    return [column for column in read_all_fields(records) if not column.left_out]
+
+
+def read_all_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
+    """Return the columns of some records, those behind the others that are left out, with the reason.
 
     1. Put cells with one key into one column.
     2. Divide columns whose cells are of several fields.
     3. Put columns together that are one field in several wrappers.
     4. Leave out columns that are the same in all records, or repeat another column.
-    5. Name those that are left.
+    5. Name all.
     """
     if not records:
         return []
-    columns: list[Column] = []
-    for column in _columns_by_key(read_cells(records)):
-        columns += [part for part in _divide(column) if not _is_constant(part)]
-    columns = [_column(cells) for cells in join_wrappers([column.cells for column in columns])]
-    columns = _without_repeated(columns)[:MAX_COLUMNS]
+    parts = [part for column in _columns_by_key(read_cells(records)) for part in _divide(column)]
+    constant = [part for part in parts if _is_constant(part)]
+    varied = [part.cells for part in parts if not _is_constant(part)]
+    joined = [_column(cells) for cells in join_wrappers(varied)]
+    distinct = _without_repeated(joined)
+    kept = distinct[:MAX_COLUMNS]
+    repeated = [column for column in joined if not any(column is other for other in distinct)]
+    columns = [
+        *kept,
+        *_left_out(distinct[MAX_COLUMNS:], f"there are more than {MAX_COLUMNS} columns"),
+        *_left_out(constant, "it is the same in all records"),
+        *_left_out(repeated, "it repeats another column"),
+    ][: MAX_COLUMNS + MAX_LEFT_OUT]
     heads = column_heads(records[0][0])
     names = unique_names(
         [_name_of(column, heads) for column in columns],
-        [sum(map(bool, column.cells)) for column in columns],
+        # What is shown comes first: it has the name without a number.
+        [sum(map(bool, column.cells)) + len(records) * (not column.left_out) for column in columns],
     )
     return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+
+
+def _left_out(columns: Iterable[Column], reason: str) -> list[Column]:
+    return [replace(column, left_out=reason) for column in columns]
 
 
 def _columns_by_key(records: list[list[RecordCell]]) -> list[Column]:

@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 from clustering.algorithms.records.finding import FoundList, find_records
 from clustering.algorithms.tables.cells import IMAGE, LINK, TAIL, RecordCell
 from clustering.algorithms.tables.detail_links import find_detail_links
-from clustering.algorithms.tables.fields import Column, read_fields
+from clustering.algorithms.tables.fields import Column, read_all_fields
 from clustering.algorithms.tables.pagination import Pagination, find_pagination
 from clustering.dom.addresses import BadAddress, join_url
 from clustering.dom.links import find_base
@@ -33,6 +33,7 @@ class ListColumn:
     is_multi: bool
     values: tuple[tuple[str, ...], ...]  # of each record, as they are written
     nodes: tuple[tuple[str, ...], ...]  # the XPaths of these values, as annotations name them
+    why_left_out: str = ""
 
     @property
     def n_filled(self) -> int:
@@ -59,6 +60,7 @@ class ListTable:
     pages: tuple[str, ...]  # on which the list goes on
     base_url: str  # of the links
     is_cut: bool = False  # the page was too large to be read to its end
+    left_out: tuple[ListColumn, ...] = ()  # columns that are not shown by themselves
 
     @property
     def names(self) -> list[str]:
@@ -96,7 +98,11 @@ class ListTable:
 
     def as_shown(self) -> ListTable:
         """Return the table as people see it: with whole addresses, without where the values stand."""
-        return replace(self, columns=tuple(self._shown_column(column) for column in self.columns))
+        return replace(
+            self,
+            columns=tuple(self._shown_column(column) for column in self.columns),
+            left_out=tuple(self._shown_column(column) for column in self.left_out),
+        )
 
     def _shown_column(self, column: ListColumn) -> ListColumn:
         if column.kind not in {LINK, IMAGE}:
@@ -109,12 +115,22 @@ class ListTable:
 
 def table_from_json(written: Mapping[str, Any]) -> ListTable:
     """Return a table that was written as JSON: what JSON calls lists are tuples here."""
-    columns = tuple(
-        ListColumn(**{name: _tuples(value) for name, value in column.items()})
-        for column in written["columns"]
+    values = {
+        name: _tuples(value)
+        for name, value in written.items()
+        if name not in {"columns", "left_out"}
+    }
+    return ListTable(
+        **values,
+        columns=_columns_from_json(written["columns"]),
+        left_out=_columns_from_json(written["left_out"]),
     )
-    values = {name: _tuples(value) for name, value in written.items() if name != "columns"}
-    return ListTable(**values, columns=columns)
+
+
+def _columns_from_json(written: Sequence[Mapping[str, Any]]) -> tuple[ListColumn, ...]:
+    return tuple(
+        ListColumn(**{name: _tuples(value) for name, value in column.items()}) for column in written
+    )
 
 
 def _tuples(value: Any) -> Any:
@@ -146,13 +162,16 @@ def tables_of_snapshot(snapshot: Snapshot, n_best: int = N_LISTS) -> list[ListTa
 
 
 def _table(rank: int, found_list: FoundList, base: str, pagination: Pagination) -> ListTable:
-    columns = read_fields(found_list.records)
-    details = find_detail_links(columns, base)
+    columns = read_all_fields(found_list.records)
+    shown = [column for column in columns if not column.left_out]
+    left_out = [column for column in columns if column.left_out]
+    details = find_detail_links(shown, base)
     return ListTable(
         rank=rank,
         score=found_list.score,
         records=tuple(tuple(record) for record in found_list.paths()),
-        columns=tuple(_plain_columns(columns)),
+        columns=tuple(_plain_columns(shown)),
+        left_out=tuple(_plain_columns(left_out)),
         detail_column=details.column if details else "",
         detail_urls=tuple(details.urls) if details else (),
         next_url=pagination.next_url,
@@ -173,7 +192,14 @@ def _plain_columns(columns: Sequence[Column]) -> list[ListColumn]:
         ]
         values = [tuple(of_record) for of_record in column.values]
         plain.append(
-            ListColumn(column.name, column.kind, column.is_multi, tuple(values), tuple(nodes))
+            ListColumn(
+                column.name,
+                column.kind,
+                column.is_multi,
+                tuple(values),
+                tuple(nodes),
+                column.left_out,
+            )
         )
     return plain
 

@@ -5,7 +5,7 @@ What the person saw is what is annotated: the lists of a snapshot are the same w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from typing import Any
@@ -35,6 +35,7 @@ from rules.services.learning.learning import learn_rule
 from rules.services.learning.schemas import runnable
 from rules.services.lists.list_clusters import cluster_for
 from rules.services.lists.shown_tables import table_at
+from rules.services.lists.table_views import TableView, merged_table
 from rules.services.records.extracting import extraction_request
 from rules.services.review.reviewing import propose_rule, publish_reviewed, why_not
 from vertex.core.models import Job, Role, Site, User
@@ -62,6 +63,7 @@ def acceptance_request(
     columns: Sequence[ChosenColumn],
     vertical: str,
     publishes: bool,
+    view: TableView | None = None,
 ) -> JobRequest:
     """Describe the job that annotates a page by the table of its list and learns the rule.
 
@@ -69,7 +71,8 @@ def acceptance_request(
     """
     if not columns:
         raise ValidationError("Choose at least one column.")
-    known = table_at(snapshot, rank)
+    targets = dict(view.target_by_column) if view else {}
+    known = _table_with(table_at(snapshot, rank), columns, targets)
     if known is None or not {column.column for column in columns} <= set(known.names):
         raise ValidationError("The page has no such list any more. Open its table again.")
     check_vertical(VerticalPlan(vertical, tuple(_plans(columns, known))))
@@ -78,6 +81,7 @@ def acceptance_request(
         "snapshot": snapshot.pk,
         "rank": rank,
         "columns": [list(astuple(column)) for column in columns],
+        "merged": targets,
         "vertical": vertical,
         "publishes": publishes,
     }
@@ -97,7 +101,8 @@ def accept_list(run: JobRun) -> dict[str, Any]:
     params, actor = run.job.params, run.job.created_by
     snapshot = Snapshot.objects.select_related("page__site").filter(pk=params["snapshot"]).first()
     columns = [ChosenColumn(*chosen_column) for chosen_column in params["columns"]]
-    table = table_at(snapshot, params["rank"]) if snapshot else None
+    found = table_at(snapshot, params["rank"]) if snapshot else None
+    table = _table_with(found, columns, params.get("merged", {}))
     if snapshot is None or table is None:
         raise JobFailed("the page or its list is gone meanwhile; paste its address again")
     vertical = _vertical_with_columns(params["vertical"], columns, table, actor)
@@ -126,6 +131,16 @@ def accept_list(run: JobRun) -> dict[str, Any]:
 
 
 ACCEPT_LIST = JobKind("rules.accept_list", Job.Queue.LEARN, accept_list, "list.accepted")
+
+
+def _table_with(
+    found: ListTable | None, columns: Iterable[ChosenColumn], targets: Mapping[str, str]
+) -> ListTable | None:
+    """Return a found table with the columns that were brought back, and merged as was asked."""
+    if found is None:
+        return None
+    shown = frozenset(column.column for column in columns)
+    return merged_table(found, TableView(shown, target_by_column=targets))
 
 
 def compare(

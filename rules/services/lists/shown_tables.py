@@ -17,7 +17,7 @@ def shown_tables(snapshot: Snapshot) -> list[ListTable]:
 
     None where the page has no list or its bytes are gone.
     """
-    key = f"shown_tables:{snapshot.pk}:{snapshot.body[:16]}"
+    key = f"shown_tables:2:{snapshot.pk}:{snapshot.body[:16]}"
     cached = cache.get(key)
     if cached is not None:
         return [table_from_json(table) for table in cached]

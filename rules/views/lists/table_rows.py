@@ -15,6 +15,7 @@ from clustering.models import Asset, Page, Snapshot
 from clustering.services.lists.list_tables import ListColumn, ListTable
 from clustering.services.looks.frames import files_of
 from clustering.values.recognising import type_of_most
+from rules.services.lists.table_views import TableView
 
 VALUES_SHOWN = 6  # of one cell
 RARELY = 0.1  # of the records: a column that fewer have is not chosen by itself
@@ -37,6 +38,24 @@ class ShownCell(NamedTuple):
     values: list[CellValue]
     n_more: int
     is_long: bool
+
+
+class ColumnHead(NamedTuple):
+    """The head of a column in the table."""
+
+    column: ListColumn
+    sort_query: str
+    order: str  # ascending, descending; blank where the table is not sorted by it
+
+
+class ColumnChoice(NamedTuple):
+    """What may be chosen of a column."""
+
+    column: ListColumn
+    is_shown: bool
+    name: str
+    target: str  # into which it is merged
+    targets: list[str]  # into which it may be
 
 
 def table_rows(
@@ -65,14 +84,52 @@ def _cell(column: ListColumn, values: list[CellValue]) -> ShownCell:
     return ShownCell(values[:VALUES_SHOWN], max(len(values) - VALUES_SHOWN, 0), is_long)
 
 
-def column_rows(table: ListTable) -> list[dict[str, Any]]:
+def column_heads(table: ListTable, view: TableView) -> list[ColumnHead]:
+    """Return the heads of the columns, each with the address that sorts by it, and back again."""
+    found_name = {name: column for column, name in view.name_by_column.items()}
+    heads = []
+    for column in table.columns:
+        name = found_name.get(column.name, column.name)
+        is_sorted = view.sort == name
+        query = view.query(sort=name, is_descending=is_sorted and not view.is_descending)
+        order = ""
+        if is_sorted:
+            order = "descending" if view.is_descending else "ascending"
+        heads.append(ColumnHead(column, query, order))
+    return heads
+
+
+def column_choices(found: ListTable, view: TableView) -> list[ColumnChoice]:
+    """Return what may be chosen of each column that was found, also of those that are left out."""
+    shown = set(found.names) if view.shown is None else view.shown
+    return [
+        ColumnChoice(
+            column,
+            column.name in shown,
+            view.name_by_column.get(column.name, column.name),
+            view.target_by_column.get(column.name, ""),
+            [
+                other.name
+                for other in found.columns
+                if other.name != column.name and other.kind == column.kind
+            ],
+        )
+        for column in (*found.columns, *found.left_out)
+    ]
+
+
+def column_rows(table: ListTable, view: TableView | None = None) -> list[dict[str, Any]]:
     """Return what the form that accepts a table proposes for each column."""
+    view = view or TableView()
     used: set[str] = set()
     rows = []
     for column in table.columns:
-        name = _free(as_attribute_name(column.name), used)
+        wanted_name = view.name_by_column.get(column.name, column.name)
+        name = _free(as_attribute_name(wanted_name), used)
         used.add(name)
         takes = column.n_filled >= RARELY * table.n_records
+        if view.shown is not None:
+            takes = column.name in view.shown
         rows.append({"takes": takes, "column": column.name, "name": name, "type": type_of(column)})
     return rows
 

@@ -23,8 +23,15 @@ from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
 from rules.services.lists import accepting_lists, pasted_lists
 from rules.services.lists.shown_tables import shown_tables, table_ranked
 from rules.services.lists.table_exports import table_parts
+from rules.services.lists.table_views import TableView, merged_table, read_view, viewed_table
 from rules.services.records.file_formats import JSON_LINES, MEDIA_TYPES
-from rules.views.lists.table_rows import column_rows, free_vertical_name, table_rows
+from rules.views.lists.table_rows import (
+    column_choices,
+    column_heads,
+    column_rows,
+    free_vertical_name,
+    table_rows,
+)
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
@@ -94,7 +101,9 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     page = _page(name, pk)
     user, snapshot = user_of(request), _snapshot(page)
     tables = shown_tables(snapshot)
-    table = table_ranked(tables, request.GET.get("list"))
+    found = table_ranked(tables, request.GET.get("list"))
+    view = _view_of(request, found) if found else TableView()
+    table = viewed_table(found, view) if found else None
     job = pasted_lists.unfinished_fetch(page.site)
     images = unfinished_job(snapshot)
     context = {
@@ -103,6 +112,10 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "snapshot": snapshot,
         "tables": tables,
         "table": table,
+        "view": view,
+        "view_query": view.query(),
+        "heads": column_heads(table, view) if table else [],
+        "choices": column_choices(found, view) if found else [],
         "rows": table_rows(table, snapshot, timezone.now(), ROWS_SHOWN) if table else [],
         "rows_shown": ROWS_SHOWN,
         "form": WholeListForm(),
@@ -126,7 +139,8 @@ def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpRes
     The best list and JSON lines are taken where what is asked for is none.
     """
     page = _page(name, pk)
-    table = _asked_or_best_table(_snapshot(page), request.GET.get("list"))
+    found = _asked_or_best_table(_snapshot(page), request.GET.get("list"))
+    table = viewed_table(found, _view_of(request, found))
     form = choice_of(request, "format", MEDIA_TYPES, JSON_LINES)
     return StreamingHttpResponse(
         table_parts(table, page.given_url, form),
@@ -175,7 +189,9 @@ def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Choose the columns that become attributes, and let a job learn the rule."""
     page = _page(name, pk)
     snapshot = _shown_snapshot(request, page)
-    table = _asked_or_best_table(snapshot, request.GET.get("list"))
+    found = _asked_or_best_table(snapshot, request.GET.get("list"))
+    view = _view_of(request, found)
+    table = merged_table(found, view)
     can_publish = user_of(request).has_role(Role.REVIEWER, page.site)
     initial = {
         "snapshot": snapshot.pk,
@@ -183,9 +199,11 @@ def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "publishes": can_publish,
     }
     form = AcceptForm(request.POST or None, initial=initial)
-    columns = ColumnFormSet(request.POST or None, initial=column_rows(table), prefix="columns")
+    columns = ColumnFormSet(
+        request.POST or None, initial=column_rows(table, view), prefix="columns"
+    )
     if request.method == "POST" and form.is_valid() and columns.is_valid():
-        job = _requested(request, form, columns, snapshot, table)
+        job = _requested(request, form, columns, snapshot, table.rank, view)
         if job is not None:
             return redirect("table_job", name, job.pk)
     context = {
@@ -193,6 +211,7 @@ def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "shown": page,
         "table": table,
         "form": form,
+        "view_query": view.query(),
         "columns": columns,
         "rows": list(zip(columns.forms, table.columns, strict=False)),
         "verticals": Vertical.objects.order_by("name").values_list("name", flat=True)[
@@ -209,7 +228,8 @@ def _requested(
     form: AcceptForm,
     columns: BaseFormSet[Any],
     snapshot: Snapshot,
-    table: ListTable,
+    rank: int,
+    view: TableView,
 ) -> Job | None:
     """Ask for the rule; what is wrong is told by the form, and nothing comes back."""
     entered = form.cleaned_data
@@ -218,7 +238,8 @@ def _requested(
         return enqueue(
             accepting_lists.acceptance_request(
                 snapshot=snapshot,
-                rank=table.rank,
+                rank=rank,
+                view=view,
                 columns=[
                     accepting_lists.ChosenColumn(row["column"], row["name"], row["type"])
                     for row in column_choices
@@ -289,6 +310,10 @@ def _asked_or_best_table(snapshot: Snapshot, rank: str | None) -> ListTable:
     if table is None:
         raise Http404("No list of records is found on this page.")
     return table
+
+
+def _view_of(request: HttpRequest, table: ListTable) -> TableView:
+    return read_view(table, request.GET, request.GET.getlist("show"))
 
 
 def _table_address(request: HttpRequest, page: Page) -> str:
