@@ -88,10 +88,10 @@ def read_all_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
     varied = [part.cells for part in parts if not _is_constant(part)]
     joined = [_column(cells) for cells in join_wrappers(varied)]
     distinct = _without_repeated(joined)
-    kept = distinct[:MAX_COLUMNS]
+    shown = distinct[:MAX_COLUMNS]
     repeated = [column for column in joined if not any(column is other for other in distinct)]
     columns = [
-        *kept,
+        *shown,
         *_left_out(distinct[MAX_COLUMNS:], f"there are more than {MAX_COLUMNS} columns"),
         *_left_out(constant, "it is the same in all records"),
         *_left_out(repeated, "it repeats another column"),

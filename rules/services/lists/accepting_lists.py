@@ -101,8 +101,8 @@ def accept_list(run: JobRun) -> dict[str, Any]:
     params, actor = run.job.params, run.job.created_by
     snapshot = Snapshot.objects.select_related("page__site").filter(pk=params["snapshot"]).first()
     columns = [ChosenColumn(*chosen_column) for chosen_column in params["columns"]]
-    found = table_at(snapshot, params["rank"]) if snapshot else None
-    table = _table_with(found, columns, params.get("merged", {}))
+    whole_table = table_at(snapshot, params["rank"]) if snapshot else None
+    table = _table_with(whole_table, columns, params.get("merged", {}))
     if snapshot is None or table is None:
         raise JobFailed("the page or its list is gone meanwhile; paste its address again")
     vertical = _vertical_with_columns(params["vertical"], columns, table, actor)
@@ -134,13 +134,13 @@ ACCEPT_LIST = JobKind("rules.accept_list", Job.Queue.LEARN, accept_list, "list.a
 
 
 def _table_with(
-    found: ListTable | None, columns: Iterable[ChosenColumn], targets: Mapping[str, str]
+    whole_table: ListTable | None, columns: Iterable[ChosenColumn], targets: Mapping[str, str]
 ) -> ListTable | None:
     """Return a found table with the columns that were brought back, and merged as was asked."""
-    if found is None:
+    if whole_table is None:
         return None
     shown = frozenset(column.column for column in columns)
-    return merged_table(found, TableView(shown, target_by_column=targets))
+    return merged_table(whole_table, TableView(shown, target_by_column=targets))
 
 
 def compare(

@@ -99,9 +99,9 @@ def column_heads(table: ListTable, view: TableView) -> list[ColumnHead]:
     return heads
 
 
-def column_choices(found: ListTable, view: TableView) -> list[ColumnChoice]:
-    """Return what may be chosen of each column that was found, also of those that are left out."""
-    shown = set(found.names) if view.shown is None else view.shown
+def column_choices(whole_table: ListTable, view: TableView) -> list[ColumnChoice]:
+    """Return what may be chosen of each column of a table, also of those that are left out."""
+    shown = set(whole_table.names) if view.shown is None else view.shown
     return [
         ColumnChoice(
             column,
@@ -110,11 +110,11 @@ def column_choices(found: ListTable, view: TableView) -> list[ColumnChoice]:
             view.target_by_column.get(column.name, ""),
             [
                 other.name
-                for other in found.columns
+                for other in whole_table.columns
                 if other.name != column.name and other.kind == column.kind
             ],
         )
-        for column in (*found.columns, *found.left_out)
+        for column in (*whole_table.columns, *whole_table.left_out)
     ]
 
 

@@ -101,9 +101,9 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     page = _page(name, pk)
     user, snapshot = user_of(request), _snapshot(page)
     tables = shown_tables(snapshot)
-    found = table_ranked(tables, request.GET.get("list"))
-    view = _view_of(request, found) if found else TableView()
-    table = viewed_table(found, view) if found else None
+    whole_table = table_ranked(tables, request.GET.get("list"))
+    view = _view_of(request, whole_table) if whole_table else TableView()
+    table = viewed_table(whole_table, view) if whole_table else None
     job = pasted_lists.unfinished_fetch(page.site)
     images = unfinished_job(snapshot)
     context = {
@@ -115,7 +115,7 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "view": view,
         "view_query": view.query(),
         "heads": column_heads(table, view) if table else [],
-        "choices": column_choices(found, view) if found else [],
+        "choices": column_choices(whole_table, view) if whole_table else [],
         "rows": table_rows(table, snapshot, timezone.now(), ROWS_SHOWN) if table else [],
         "rows_shown": ROWS_SHOWN,
         "form": WholeListForm(),
@@ -139,8 +139,8 @@ def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpRes
     The best list and JSON lines are taken where what is asked for is none.
     """
     page = _page(name, pk)
-    found = _asked_or_best_table(_snapshot(page), request.GET.get("list"))
-    table = viewed_table(found, _view_of(request, found))
+    whole_table = _asked_or_best_table(_snapshot(page), request.GET.get("list"))
+    table = viewed_table(whole_table, _view_of(request, whole_table))
     form = choice_of(request, "format", MEDIA_TYPES, JSON_LINES)
     return StreamingHttpResponse(
         table_parts(table, page.given_url, form),
@@ -189,9 +189,9 @@ def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Choose the columns that become attributes, and let a job learn the rule."""
     page = _page(name, pk)
     snapshot = _shown_snapshot(request, page)
-    found = _asked_or_best_table(snapshot, request.GET.get("list"))
-    view = _view_of(request, found)
-    table = merged_table(found, view)
+    whole_table = _asked_or_best_table(snapshot, request.GET.get("list"))
+    view = _view_of(request, whole_table)
+    table = merged_table(whole_table, view)
     can_publish = user_of(request).has_role(Role.REVIEWER, page.site)
     initial = {
         "snapshot": snapshot.pk,
