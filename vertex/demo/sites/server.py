@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
+from clustering.fetching.way_out import sending_to_service
 from vertex.demo.sites.site import DemoSite
 
 LOOPBACK = "127.0.0.1"
@@ -113,7 +114,8 @@ def _server_at(port: int) -> str:
     """Return what the server at a port calls itself."""
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=2)
     try:
-        connection.request("HEAD", "/robots.txt")
+        with sending_to_service():
+            connection.request("HEAD", "/robots.txt")
         return connection.getresponse().getheader("Server", "") or ""
     finally:
         connection.close()
@@ -123,7 +125,8 @@ def front_page(port: int) -> bytes:
     """Return what the server at a port shows first. Raises OSError where none answers."""
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
     try:
-        connection.request("GET", "/")
+        with sending_to_service():
+            connection.request("GET", "/")
         return connection.getresponse().read()
     finally:
         connection.close()
