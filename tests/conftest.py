@@ -61,6 +61,12 @@ hypothesis.settings.register_profile("full", COMMON, max_examples=1000)
 hypothesis.settings.load_profile("full" if IS_FULL else "small")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Let each test connect where it likes: an earlier one may have run a program in this process."""
+    import_module("clustering.fetching.way_out").connection_watch.is_service = None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs a server that is not there, and say so; measurements are for the full runs."""
     # The longest first, so that none is left over at the end.

@@ -47,17 +47,28 @@ def sending_to_service() -> Iterator[None]:
         _thread.is_sending = False
 
 
+class ConnectionWatch:
+    """What a process that connects to known services only looks at."""
+
+    def __init__(self) -> None:
+        self.is_service: Callable[[str, int], bool] | None = None
+
+    def check(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Look at what the interpreter is about to do. Raises ConnectionPastGuard."""
+        if self.is_service is not None and event in CONNECTING:
+            _check(arguments[0], arguments[1], self.is_service)
+
+
+connection_watch = ConnectionWatch()
+
+
 def refuse_other_connections(is_service: Callable[[str, int], bool]) -> None:
     """Refuse from now on, for as long as the process lives, what goes past the guard.
 
     `is_service` says whether a service of the installation listens at an address and port.
     """
-
-    def check(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in CONNECTING:
-            _check(arguments[0], arguments[1], is_service)
-
-    sys.addaudithook(check)
+    connection_watch.is_service = is_service
+    sys.addaudithook(connection_watch.check)
 
 
 def _check(
