@@ -66,7 +66,7 @@ def test_a_layout_is_split_off_after_a_second_press(open_page: OpenPage, product
     page = open_page("/sites/shop/clusters/products/", who="editor")
     page.get_by_role("link", name="2 pages").click()
     expect(page.locator("#list tbody tr")).to_have_count(2)
-    card = page.locator(".layout-card", has_text="a photo")
+    card = page.locator(".layout-card", has=page.locator(".layout-has", has_text="a photo"))
     card.locator("summary").click()
     card.get_by_role("button", name="Split off this layout").click()
     expect(page.locator(".toast")).to_contain_text("a cluster of its own now")

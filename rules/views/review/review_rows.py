@@ -206,11 +206,12 @@ def marks_at(
 
 
 def paths_of(nodes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the XPaths of a record's nodes, each with its attribute."""
+    """Return the XPaths of a record's nodes, each with its attribute; an entry's gap has none."""
     return [
         (name, path)
         for name, paths in nodes.items()
         for path in ([paths] if isinstance(paths, str) else paths)
+        if path is not None
     ]
 
 
