@@ -143,6 +143,14 @@ def test_it_holds_nothing_of_the_web_application(package: Path) -> None:
     assert not [name for name in needed_modules() if ".views" in name or ".models" in name]
 
 
+def test_spiders_name_its_middleware_and_it_needs_no_scrapy(package: Path) -> None:
+    paths = [str(package), sysconfig.get_paths()["purelib"]]
+    code = "import sys; from vertex_rules import PushPages; assert 'scrapy' not in sys.modules"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths)}
+
+    subprocess.run([sys.executable, "-c", code], cwd=package, env=environment, check=True)
+
+
 def test_bundles_name_its_version() -> None:
     project = tomllib.loads((build_backend.HERE / "pyproject.toml").read_text())["project"]
 
