@@ -14,7 +14,7 @@ from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, expect, sync_playwright
 
 from tests.browser.stage import add_people, set_stage
-from vertex.core.models import Site, User
+from vertex.core.models import Installation, Site, User
 
 CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 WIDE, NARROW = 1280, 400
@@ -67,6 +67,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def people(transactional_db: None) -> dict[str, User]:
+    # A request of the test before may have ended after its tables were emptied, and named that one's store.
+    Installation.objects.all().delete()
     return add_people()
 
 

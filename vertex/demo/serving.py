@@ -91,7 +91,7 @@ def edition_of(name: str) -> str:
     """Return the edition in which a site is to be served; the first where nobody asked for another."""
     try:
         edition = _edition_path(name).read_text().strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return sites.EDITIONS[0]
     return edition if edition in sites.EDITIONS else sites.EDITIONS[0]
 

@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from clustering.fetching.way_out import sending_to_service
 from vertex import environment
 from vertex.celery import CLOCK_QUEUE, WORK_QUEUES
 from vertex.running.supervision import Child, ChildFailed, Supervisor
@@ -172,7 +173,8 @@ def answers(family: int, host: str, port: int) -> bool:
     try:
         with socket.socket(family, socket.SOCK_STREAM) as web:
             web.settimeout(5)
-            web.connect((any_address.get(host, host), port))
+            with sending_to_service():
+                web.connect((any_address.get(host, host), port))
             web.sendall(request.encode())
             return b" 200 " in web.recv(100).partition(b"\r\n")[0]
     except OSError:
