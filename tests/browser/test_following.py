@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Request, Route, expect
 
 from clustering.models import Page
 from rules.models import Record, Rule
 from tests.apps.rules.record_cast import record_of, rule_of, touched
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, wait_on
 from vertex.core.models import Job, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -55,6 +55,31 @@ def test_records_appear_when_their_job_ends(open_page: OpenPage, shop: Site) -> 
     expect(page.locator("table.records-table tbody tr")).to_have_count(3)
     expect(page.get_by_text("No records yet")).to_have_count(0)
     expect(page.get_by_role("button", name="Extract records")).to_be_visible()
+
+
+def test_an_answer_that_comes_after_its_job_ended_is_not_put_in(
+    open_page: OpenPage, shop: Site
+) -> None:
+    rule_of(shop)
+    job = begun(shop)
+    page = open_page(f"/sites/{shop.name}/records/")
+    held: list[Route] = []
+    given_up: list[Request] = []
+
+    def hold_looks_at_the_job(route: Route) -> None:
+        if "hx-request" in route.request.headers:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.on("requestfailed", lambda request: given_up.append(request))  # noqa: PLW0108 - Playwright marks it
+    page.route(f"**/sites/{shop.name}/records/", hold_looks_at_the_job)
+    wait_on(page, lambda: held, "a look at the job")
+    extract(shop, 3)
+    end(job)
+
+    expect(page.locator("table.records-table tbody tr")).to_have_count(3)
+    wait_on(page, lambda: held[0].request in given_up, "the look is given up")
 
 
 def test_a_job_that_somebody_else_began_changes_the_page_too(

@@ -70,6 +70,8 @@ function update(here, fresh) {
     return;
   }
   const asked = here.getAttribute("hx-get");
+  // An answer on its way would be put in by attributes that are not there any more: as a whole page within the page.
+  if (asked !== fresh.getAttribute("hx-get")) window.htmx.trigger(here, "htmx:abort");
   updateAttributes(here, fresh);
   if (loadsByItself(here)) {
     const target = { target: here, swap: here.getAttribute("hx-swap") ?? "innerHTML" };
