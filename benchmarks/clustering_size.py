@@ -32,13 +32,8 @@ N_MEMBERSHIPS = 1_000_000
 N_FOUND, N_SPLIT = 40, 100_000  # found clusters of them, pages that a split names
 MIB = 1 << 20
 PAGES_PER_BATCH = 200
-NOT_COPIED = {
-    "home",
-    "login",
-    "missing",
-    "help",
-    "search",
-}  # a site has few of them, however large it is
+# A site has few of them, however large it is.
+NOT_COPIED = {"home", "login", "missing", "help", "search"}
 INTRODUCTION = """
 A site of stored pages on PostgreSQL: those of two editions of the four demo sites, and copies with other numbers in
 their addresses, links and headings; start pages, log-ins, help, searches and error pages are not copied, so they are a

@@ -69,9 +69,9 @@ def run(data: Path | None) -> str:
     cases = [*demo_cases(), *(real_cases(data) if data else [])]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        found = [one for case in cases if (one := measure(browser, case)) is not None]
+        measured = [measure(browser, case) for case in cases]
         browser.close()
-    return section(found)
+    return section([figures for figures in measured if figures is not None])
 
 
 def demo_cases() -> Iterator[Case]:

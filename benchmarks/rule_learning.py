@@ -302,19 +302,15 @@ def mark_texts(
             pages_by_path[attribute].update(
                 {path for t in texts for _, path in places[page].get(t, [])}
             )
-    return {
-        page: {
-            attribute: [
-                MarkedNode(
-                    xpath_of(max(found, key=lambda one: pages_by_path[attribute][one[1]])[0])
-                )
-                for text in texts
-                if (found := places[page].get(text))
-            ]
-            for attribute, texts in values.items()
-        }
-        for page, values in truth.items()
-    }
+    marks: dict[str, dict[str, list[MarkedNode]]] = {}
+    for page, values in truth.items():
+        marks[page] = {}
+        for attribute, texts in values.items():
+            n_pages = pages_by_path[attribute]
+            shown = [places[page][text] for text in texts if places[page].get(text)]
+            nodes = [max(showing, key=lambda place: n_pages[place[1]])[0] for showing in shown]
+            marks[page][attribute] = [MarkedNode(xpath_of(node)) for node in nodes]
+    return marks
 
 
 def texts_of_page(index: NodeIndex, page: int) -> dict[str, list[tuple[IndexedNode, str]]]:

@@ -266,17 +266,19 @@ def _plain(values: NDArray[np.float64]) -> Row:
 
 
 def _as_lists(nodes: NDArray[np.void], n_bags: int) -> Tree:
+    return [_as_list(node, n_bags) for node in nodes]
+
+
+def _as_list(node: np.void, n_bags: int) -> list[float]:
+    """Return feature, threshold, left, right and value of a node; a leaf has only a value."""
+    if node["is_leaf"]:
+        return [-1, 0, 0, 0, round(float(node["value"]) / n_bags, DECIMALS)]
     return [
-        [-1, 0, 0, 0, round(float(node["value"]) / n_bags, DECIMALS)]
-        if node["is_leaf"]
-        else [
-            int(node["feature_idx"]),
-            float(node["num_threshold"]),
-            int(node["left"]),
-            int(node["right"]),
-            0,
-        ]
-        for node in nodes
+        int(node["feature_idx"]),
+        float(node["num_threshold"]),
+        int(node["left"]),
+        int(node["right"]),
+        0,
     ]
 
 
@@ -325,7 +327,7 @@ def main(arguments: list[str]) -> int:
     if options.only_published:
         pages = pages[:: max(len(pages) // published.MAX_PAGES, 1)]
         command += " --only-published"
-    measured = [one for page in pages if (one := measure(page)).candidates]
+    measured = [page for page in map(measure, pages) if page.candidates]
     if not options.only_published:
         write(asdict(train(measured)), pages, options.output / RECORDS, command)
     learnt = published.as_json(*published.train(measured))

@@ -124,7 +124,8 @@ def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
         logging.getLogger(__name__).warning(
             "RabbitMQ %s knows no patience by queue: write consumer_timeout = %d into rabbitmq.conf, "
             "or long jobs end their worker",
-            *(version, milliseconds),
+            version,
+            milliseconds,
         )
 
 

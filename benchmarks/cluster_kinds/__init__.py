@@ -45,11 +45,12 @@ def run(data: Path | None) -> str:
     sites = list(load_sites(data))
     judged, n_certain, n_certain_right = _judge(sites)
     figure = sum(row.share_right for row in judged) / len(judged)
-    by_kind = [
-        (kind, len(rows), f"{sum(row.share_right for row in rows) / len(rows):.3f}")
-        for kind in ("detail", "list", "search", "error", "login", "other")
-        if (rows := [row for row in judged if row.kinds == {kind}])
-    ]
+    by_kind = []
+    for kind in ("detail", "list", "search", "error", "login", "other"):
+        rows = [row for row in judged if row.kinds == {kind}]
+        if rows:
+            share_right = sum(row.share_right for row in rows) / len(rows)
+            by_kind.append((kind, len(rows), f"{share_right:.3f}"))
     whole_sites = [row for row in judged if row.site != SWDE]
     figure_of_whole_sites = sum(row.share_right for row in whole_sites) / len(whole_sites)
     wrong = [

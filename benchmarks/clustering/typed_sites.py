@@ -33,13 +33,17 @@ class TypedSite:
 
     def links(self) -> list[SiteLink]:
         """Return the links between the site's own pages, page by page."""
-        return [
-            SiteLink(page.url, link.xpath, link.url, link.text)
-            for page in self.pages
-            if (tree := RawPage(page.url, page.body, page.content_type).tree) is not None
-            for link in find_links(tree, page.url)
-            if link.url in self.type_by_url
-        ]
+        links: list[SiteLink] = []
+        for page in self.pages:
+            tree = RawPage(page.url, page.body, page.content_type).tree
+            if tree is None:
+                continue
+            links += [
+                SiteLink(page.url, link.xpath, link.url, link.text)
+                for link in find_links(tree, page.url)
+                if link.url in self.type_by_url
+            ]
+        return links
 
     def evidence(self, *, derives_log: bool = False, seed: int = 0) -> ClusteringInputs:
         """Return what the site offers beside its pages; a log from anchor texts where asked for one."""

@@ -103,8 +103,13 @@ def table(figures: list[SiteFigures]) -> str:
     rows = [[vertical, *_row(sites)] for vertical, sites in by_vertical.items()]
     rows.append(["**all**", *_row(figures)])
     header = [
-        *("vertical", "attributes", "among all lines", f"among the first {FIRST_SHOWN} shown"),
-        *(f"among the first {FEW}", "lines a site", "fields shown a site"),
+        "vertical",
+        "attributes",
+        "among all lines",
+        f"among the first {FIRST_SHOWN} shown",
+        f"among the first {FEW}",
+        "lines a site",
+        "fields shown a site",
     ]
     return markdown_table(header, rows)
 

@@ -267,22 +267,17 @@ def profile(make: Maker, number: int) -> str:
         )
         if make.is_so(share)
     )
-    job = (
-        div("line", f"{v('role', make.title(1, 2))} at {v('company', make.title(1, 2) + ' Ltd')}")
-        if make.is_so(0.8)
-        else ""
-    )
+    job = ""
+    if make.is_so(0.8):
+        role, company = v("role", make.title(1, 2)), v("company", make.title(1, 2) + " Ltd")
+        job = div("line", f"{role} at {company}")
     place = div("line", f"<svg></svg>{v('town', make.chance.choice(TOWNS))}")
     skills = "".join(f"<a href=/k>{v('skill', one)}</a>" for one in make.some(WORDS, 1, 5))
     since = f"Member since {v('since', f'{make.chance.choice(MONTHS)} {make.number(2009, 2023)}')}"
-    web = (
-        div(
-            "line",
-            f"<a rel=me href='{v('website', f'https://{make.words(1, 1)}{number}.example/')}'>Website</a>",
-        )
-        if make.is_so(0.6)
-        else ""
-    )
+    web = ""
+    if make.is_so(0.6):
+        website = v("website", f"https://{make.words(1, 1)}{number}.example/")
+        web = div("line", f"<a rel=me href='{website}'>Website</a>")
     bio = div("bio", f"<p>{v('bio', make.sentence())}</p>") if make.is_so(0.7) else ""
     people = "".join(
         div("mini", f"{make.person()}<span>{make.number(1, 99)} followers</span>") for _ in range(3)

@@ -187,7 +187,9 @@ def _raw_by_url(lines: Iterable[Line]) -> dict[str, list[dict[str, list[str]]]]:
 
 
 def _as_list(value: Any) -> list[str]:
-    return value if isinstance(value, list) else [value] if value else []
+    if isinstance(value, list):
+        return value
+    return [value] if value else []
 
 
 def _as_lists(raw: dict[str, Any]) -> dict[str, list[str]]:

@@ -40,9 +40,8 @@ of one true record and of no other. The ceiling takes the best candidate."""
 
 def run(data: Path | None) -> str:
     """Return the body of this benchmark's page."""
-    pages = [
-        one for page in labelled.read_all(data) if (one := train_urest.measure(page)).candidates
-    ]
+    measured = [train_urest.measure(page) for page in labelled.read_all(data)]
+    pages = [page for page in measured if page.candidates]
     figures: Figures = defaultdict(lambda: defaultdict(list))
     n_false, n_empty = 0, 0
     for fold in range(N_FOLDS):

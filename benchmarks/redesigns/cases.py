@@ -87,7 +87,8 @@ def demo(name: str) -> Case:
         name,
         "demo",
         first.vertical,
-        *(_demo_edition(first), {"drift": _demo_edition(drift), "redesign": _demo_edition(last)}),
+        _demo_edition(first),
+        {"drift": _demo_edition(drift), "redesign": _demo_edition(last)},
         frozenset(described - {first.untouched}),
         name,
     )
@@ -363,7 +364,9 @@ def _text(node: HtmlElement) -> str:
 
 
 def _as_list(value: str | list[str] | None) -> list[str]:
-    return [] if value is None else [value] if isinstance(value, str) else value
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else value
 
 
 def _slug(name: str) -> str:

@@ -192,7 +192,9 @@ def shortened(texts: list[str]) -> list[str]:
 
 
 def as_list(value: str | list[str] | None) -> list[str]:
-    return [] if value is None else value if isinstance(value, list) else [value]
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else value
 
 
 def home(case: Case) -> str:

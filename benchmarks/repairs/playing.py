@@ -13,11 +13,8 @@ from typing import Any, Final
 import django
 
 N_ANNOTATED: Final = 3  # pages of each cluster
-REPAIRED_VERSIONS: Final = (
-    "v3",
-    "v4",
-    "v5",
-)  # of generated sites: a layout, all, two fields exchanged
+# Versions of the generated sites: a new layout, all new, two fields exchanged.
+REPAIRED_VERSIONS: Final = ("v3", "v4", "v5")
 
 
 def main(arguments: list[str]) -> int:

@@ -69,8 +69,13 @@ def run(_data: Path | None) -> str:
         )
     header = (
         "pages that change once in …; at the start",
-        *("late", "late on the worst day", "late, best"),
-        *("requests a page", "best", "against the best", "against each once a goal"),
+        "late",
+        "late on the worst day",
+        "late, best",
+        "requests a page",
+        "best",
+        "against the best",
+        "against each once a goal",
     )
     return f"{_EXPLANATION}\n\n{markdown_table(header, rows)}"
 

@@ -98,7 +98,8 @@ def _prices_of(prices: Mapping[str, float]) -> Iterator[None]:
 
 def _survived(history: History) -> list[float]:
     """Return for each value that a page still shows whether the rule of then finds it."""
-    rules = [rule for name in history.fields if (rule := _learn(history, name)) is not None]
+    learnt = [_learn(history, name) for name in history.fields]
+    rules = [rule for rule in learnt if rule is not None]
     before = _found(rules, history.first)
     survived: list[float] = []
     for trees in history.later.values():

@@ -22,8 +22,16 @@ MAX_COOKIES_OF_ANSWER: Final = 50
 MAX_COOKIE_BYTES: Final = 4096
 # What a kept cookie is made from again.
 COOKIE_FIELDS: Final = (
-    *("name", "value", "domain", "domain_specified", "domain_initial_dot", "path"),
-    *("path_specified", "secure", "expires", "discard"),
+    "name",
+    "value",
+    "domain",
+    "domain_specified",
+    "domain_initial_dot",
+    "path",
+    "path_specified",
+    "secure",
+    "expires",
+    "discard",
 )
 
 

@@ -86,7 +86,11 @@ def kind_badge(figures: ClusterFigures) -> SafeString:
     tone = "good" if kind.kind == ClusterKind.DETAIL else "unknown"
     return format_html(
         '<span class="badge is-{}" title="{}">{}{}<span class="hidden-text">. {}</span></span>',
-        *(tone, why, kind.label, mark_of_doubt, why),
+        tone,
+        why,
+        kind.label,
+        mark_of_doubt,
+        why,
     )
 
 

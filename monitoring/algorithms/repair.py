@@ -70,9 +70,8 @@ class KnownPage:
     golden: Mapping[str, str | Sequence[str]]
     labels: Mapping[str, str] = field(default_factory=dict)  # of the old nodes, by attribute
     tags: Mapping[str, str] = field(default_factory=dict)  # of the old nodes
-    frames: Mapping[str, ValueFrame] = field(
-        default_factory=dict
-    )  # the words around the old values
+    # The words around the old values.
+    frames: Mapping[str, ValueFrame] = field(default_factory=dict)
 
 
 class FoundValue(NamedTuple):

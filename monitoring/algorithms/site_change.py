@@ -70,9 +70,8 @@ class Thresholds:
     pages: float = 0.5  # share of the reachable bellwethers above which a test fails
     quorum: float = 0.1  # share of them that must fail before a part of them counts as redesigned
     coverage_drop: float = 0.1  # of the pages with all mandatory values, that confirms it as well
-    reachable: float = (
-        0.5  # share of the bellwethers that must be seen; with fewer nothing is broken
-    )
+    # Share of the bellwethers that must be seen; with fewer nothing is broken.
+    reachable: float = 0.5
     # Share of a site's rules; when no more break, the paper takes it for a false alarm.
     rules: float = 0.1
     # Of the pages, or of the records with an attribute, among all that come in.

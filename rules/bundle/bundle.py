@@ -37,9 +37,8 @@ from vertex.core.services.files.files import UnreadableFile, read_whole
 
 FORMAT: Final = "vertex-bundle"
 VERSION: Final = 1
-REQUIREMENT: Final = (
-    "vertex-rules==0.2.0"  # the package that runs this version; see pyproject.toml beside
-)
+# The package that runs this version; see pyproject.toml beside.
+REQUIREMENT: Final = "vertex-rules==0.2.0"
 MAX_BUNDLE = 256 * 1024 * 1024
 FIRST_ERROR_STATUS = 400  # HTTP statuses from here on are no pages of the site
 

@@ -138,20 +138,16 @@ def features_on(draw: st.DrawFn, tree: Any, target: str) -> tuple[Feature, ...]:
     ]
     if not nodes or draw(st.integers(0, 4)) == 0:
         return draw(features)
-    found = features_of(index, [Positive(draw(st.sampled_from(nodes)), 0, target=target)])
-    usable = [one for one in found if one.level < 4]
-    preferred = (
-        [one for one in usable if one.kind not in STRUCTURAL] if draw(st.booleans()) else usable
-    )
-    return (
-        tuple(
-            draw(
-                st.lists(st.sampled_from(preferred or usable), min_size=1, max_size=2, unique=True)
-            )
-        )
-        if usable
-        else draw(features)
-    )
+    positive = Positive(draw(st.sampled_from(nodes)), 0, target=target)
+    usable = [feature for feature in features_of(index, [positive]) if feature.level < 4]
+    preferred = usable
+    if draw(st.booleans()):
+        preferred = [feature for feature in usable if feature.kind not in STRUCTURAL]
+    if not usable:
+        return draw(features)
+    preferred = preferred or usable
+    few = st.lists(st.sampled_from(preferred), min_size=1, max_size=2, unique=True)
+    return tuple(draw(few))
 
 
 def alternative_on(draw: st.DrawFn, tree: Any) -> Alternative:
@@ -278,7 +274,10 @@ def place_of(node: Any) -> tuple[Any, str]:
     """Return what a node is told from others by; an attribute stands where its element does."""
     if not isinstance(node, str):
         return node, "element"
-    return owner_of(node), "element" if node.is_attribute else "tail" if node.is_tail else "text"  # type: ignore[attr-defined]  # lxml's string
+    text: Any = node  # lxml's string, which knows where it stands
+    if text.is_attribute:
+        return owner_of(node), "element"
+    return owner_of(node), "tail" if text.is_tail else "text"
 
 
 def seen_text(node: Any) -> str:
@@ -303,14 +302,10 @@ def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> li
             if all(stays_in(scope, node, one) for one in alternative.features)
         ]
     if alternative.kind == "positional":
-        place = alternative.position - 1 if alternative.position > 0 else alternative.position
-        return (
-            nodes[place:][:1]
-            if place < 0 and -place <= len(nodes)
-            else nodes[place : place + 1]
-            if place >= 0
-            else []
-        )
+        position = alternative.position  # counted from 1, or from the end with -1
+        if position > 0:
+            return nodes[position - 1 : position]
+        return nodes[position:][:1] if -position <= len(nodes) else []
     if alternative.kind == "naive_bayes":
         scores = [score(alternative, node) for node in nodes]
         best = max(scores, default=0)

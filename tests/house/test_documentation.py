@@ -11,29 +11,25 @@ OUR_APPS = {"vertex", "clustering", "annotation", "rules", "monitoring"}
 SOURCES = [path for app in OUR_APPS for path in (ROOT / app).rglob("*.py")]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 NOUNS = [
-    *[
-        "site",
-        "page",
-        "snapshot",
-        "cluster",
-        "sample",
-        "vertical",
-        "attribute",
-        "annotation",
-        "rule",
-        "record",
-    ],
-    *[
-        "golden record",
-        "bellwether",
-        "check",
-        "site change",
-        "alert",
-        "notice",
-        "job",
-        "refusal",
-        "role",
-    ],
+    "site",
+    "page",
+    "snapshot",
+    "cluster",
+    "sample",
+    "vertical",
+    "attribute",
+    "annotation",
+    "rule",
+    "record",
+    "golden record",
+    "bellwether",
+    "check",
+    "site change",
+    "alert",
+    "notice",
+    "job",
+    "refusal",
+    "role",
 ]
 
 

@@ -139,9 +139,8 @@ def slowness(expression: Expression) -> tuple[float, str]:
     for _, text in sorted(suspects, reverse=True)[:N_WORST]:
         long_text = text.of_length(length)
         seconds = seconds_for(expression, long_text)
-        if (
-            MAX_SECONDS < seconds < TOO_SLOW
-        ):  # another process may have been given the processor's caches
+        # Another process may have been given the processor's caches.
+        if MAX_SECONDS < seconds < TOO_SLOW:
             seconds = min(seconds, seconds_for(expression, long_text))
         worst = max(worst, (seconds, repr(text)))
         if seconds > MAX_SECONDS:

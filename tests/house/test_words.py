@@ -29,8 +29,24 @@ SHARED_NAMES = {"Command", "Publishing"}
 DIALECT = re.compile(r"(Let|Say|Tell|Note)\b")
 # A constant carries its subject: MAX_SAMPLES_SHOWN, not MOST.
 BARE_CONSTANTS = {
-    *("AT_ONCE", "BOUND", "ENOUGH", "FEW", "FEWEST", "FIRST_ERROR", "KEPT", "LATER", "LEAST"),
-    *("LONGEST", "MARGIN", "MOST", "OFTEN", "PATIENCE", "SHARE", "SOME", "SOON", "SURE"),
+    "AT_ONCE",
+    "BOUND",
+    "ENOUGH",
+    "FEW",
+    "FEWEST",
+    "FIRST_ERROR",
+    "KEPT",
+    "LATER",
+    "LEAST",
+    "LONGEST",
+    "MARGIN",
+    "MOST",
+    "OFTEN",
+    "PATIENCE",
+    "SHARE",
+    "SOME",
+    "SOON",
+    "SURE",
 }
 # Names that every reader must translate.
 EMPTY_NAMES = {"one", "told", "found", "made", "taken", "kept", "chosen", "said", "asked"}

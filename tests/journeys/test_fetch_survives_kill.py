@@ -59,7 +59,10 @@ def sites() -> Iterator[list[FakeHost]]:
 def ask_for_crawls(made: Installation, hosts: list[FakeHost]) -> None:
     urls = [f"{host.url}/" for host in hosts]
     made.manage(
-        *("shell", "--no-imports", "--verbosity=0", "-c"),
+        "shell",
+        "--no-imports",
+        "--verbosity=0",
+        "-c",
         "from clustering.services.crawl.crawling import crawl_request\n"
         "from vertex.core.models import Site\n"
         "from vertex.core.services.jobs.requests import enqueue\n"

@@ -70,7 +70,10 @@ def start_clock(made: Installation) -> None:
 def create_jobs(made: Installation, task: str, n_steps: int) -> None:
     params = {"n_steps": n_steps, "seconds": SECONDS_PER_STEP}
     made.manage(
-        *("shell", "--no-imports", "--verbosity=0", "-c"),
+        "shell",
+        "--no-imports",
+        "--verbosity=0",
+        "-c",
         "from vertex.core.models import Job\n"
         "from vertex.core.services.jobs import jobs\n"
         f"for n in range({N_JOBS}):\n"

@@ -81,7 +81,7 @@ def asked(host: FakeHost) -> Counter[str]:
 def worker(made: Installation, queues: str, number: int) -> Any:
     options = ("-c", "2", "-n", f"{queues}{number}@%h", "--without-gossip", "--without-mingle")
     return made.start(
-        *("-m", "celery", "--quiet", "-A", APP, "worker", "-Q", queues, *options), log=queues
+        "-m", "celery", "--quiet", "-A", APP, "worker", "-Q", queues, *options, log=queues
     )
 
 

@@ -263,9 +263,8 @@ def _owner_of(folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     fresh = folder / f"{OWNER_FILE}.{secrets.token_hex(8)}"
     fresh.write_text(f"{secrets.token_hex(16)}\n")
-    with suppress(
-        FileExistsError
-    ):  # another process was faster, or the store is older than its row
+    # Another process was faster, or the store is older than its row.
+    with suppress(FileExistsError):
         (folder / OWNER_FILE).hardlink_to(fresh)
     fresh.unlink()
     row, _ = installations.get_or_create(pk=1, defaults={"store": read_owner(folder) or ""})

@@ -24,9 +24,8 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 HEAD_WITHIN: Final = 10.0  # seconds from the first byte
 BODY_WITHIN: Final = 30.0
 LINGER: Final = 2.0  # seconds in which a client may take note of the end
-STALL: Final = (
-    20  # seconds that a thread waits for the next bytes of a large body, or until some are taken
-)
+# Seconds that a thread waits for the next bytes of a large body, or until some are taken.
+STALL: Final = 20
 MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 2 * 1024 * 1024 + 64 * 1024  # of forms, whose own limit answers in words
 MAX_WAITING_BYTES: Final = 64 * 1024 * 1024  # of all requests that are not complete

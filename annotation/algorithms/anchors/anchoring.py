@@ -329,10 +329,8 @@ def _whole_elements(page: PageTexts, text: str) -> list[PageNode]:
     """Return the innermost elements that show the text and nothing else."""
     squeezed = text.replace(" ", "")
     node_by_range: dict[tuple[int, int], PageNode] = {}
-    for element, (
-        first,
-        after,
-    ) in page.range_by_element.items():  # inner ones come before outer ones
+    # Inner ones come before outer ones.
+    for element, (first, after) in page.range_by_element.items():
         start, end = page.nodes[first].start, page.nodes[after - 1].end
         if (
             not page.nodes[first].is_in_head

@@ -23,9 +23,8 @@ from clustering.algorithms.slots.finding import DataSlot
 
 MIN_PROBABILITY: Final = 0.05  # of a slot that is drafted at all
 MIN_CERTAINTY: Final = 0.9  # of what is called certain
-SHARE_OF_TAKEN_SLOT: Final = (
-    0.2  # of the probability that remains where another field has the texts
-)
+# What remains of the probability where another field has the texts.
+SHARE_OF_TAKEN_SLOT: Final = 0.2
 MIN_SHARED_TEXTS: Final = 0.5  # of two slots that are taken for one
 MIN_HELD_TEXTS: Final = 0.95  # of the chosen slot, in a wider one
 MAX_LOSS_OF_WIDER: Final = 0.5  # in log-odds

@@ -24,9 +24,8 @@ from typing import Final, NamedTuple, TypeAlias
 from clustering.algorithms.slots.finding import DataSlot, SlotText
 
 LABELLING_RECALL: Final = 0.9  # r: of a page's texts of the field, so many are labelled
-LABELLING_PRECISION: Final = (
-    0.95  # p: of the texts that are not the field's, so many are not labelled
-)
+# p: of the texts that are not the field's, so many are not labelled
+LABELLING_PRECISION: Final = 0.95
 MIN_LABELLED_PAGES: Final = 3
 MIN_AGREEMENT: Final = 0.9  # of the labelled pages, for a slot that is trusted
 PRICE_OF_COUNTING: Final = 1.0  # a key that counts texts

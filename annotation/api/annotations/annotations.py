@@ -40,8 +40,17 @@ class SampleRow(RowSerializer):
     class Meta:
         model = Sample
         fields = (
-            *("id", "site", "cluster", "rank", "page", "url", "normalized_url", "snapshot"),
-            *("gain", "scheme", "drawn_at"),
+            "id",
+            "site",
+            "cluster",
+            "rank",
+            "page",
+            "url",
+            "normalized_url",
+            "snapshot",
+            "gain",
+            "scheme",
+            "drawn_at",
         )
 
     site = serializers.CharField(source="cluster.site.name")
@@ -57,11 +66,30 @@ class AnnotationRow(RowSerializer):
     class Meta:
         model = Annotation
         fields = (
-            *("id", "site", "page", "url", "normalized_url", "snapshot"),
-            *("vertical", "attribute", "kind", "position"),
-            *("xpath", "end_xpath", "text", "start", "end", "prefix", "suffix", "record"),
+            "id",
+            "site",
+            "page",
+            "url",
+            "normalized_url",
+            "snapshot",
+            "vertical",
+            "attribute",
+            "kind",
+            "position",
+            "xpath",
+            "end_xpath",
+            "text",
+            "start",
+            "end",
+            "prefix",
+            "suffix",
+            "record",
             "is_only_here",
-            *("author", "source", "revision", "made_at", "superseded_at"),
+            "author",
+            "source",
+            "revision",
+            "made_at",
+            "superseded_at",
         )
 
     site = serializers.CharField(source="page.site.name")

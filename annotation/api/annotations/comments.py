@@ -32,9 +32,19 @@ class CommentRow(RowSerializer):
     class Meta:
         model = Comment
         fields = (
-            *("id", "site", "page", "url", "normalized_url", "snapshot"),
-            *("attribute", "xpath", "text"),
-            *("author", "made_at", "resolved_at", "resolved_by"),
+            "id",
+            "site",
+            "page",
+            "url",
+            "normalized_url",
+            "snapshot",
+            "attribute",
+            "xpath",
+            "text",
+            "author",
+            "made_at",
+            "resolved_at",
+            "resolved_by",
         )
 
     site = serializers.CharField(source="page.site.name")

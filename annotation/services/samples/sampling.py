@@ -117,12 +117,16 @@ def _pages_of(cluster: Cluster) -> list[StoredPage]:
     """Return the cluster's pages that can be learnt from."""
     members = PageMembership.objects.of_cluster(cluster).learnable()
     rows = members.order_by("page").values_list(
-        *("page_id", "page__url", "page__url_hash", "page__latest_snapshot_id"),
-        *("page__latest_snapshot__body", "page__latest_snapshot__content_type"),
+        "page_id",
+        "page__url",
+        "page__url_hash",
+        "page__latest_snapshot_id",
+        "page__latest_snapshot__body",
+        "page__latest_snapshot__content_type",
     )
     return [
-        StoredPage(pk, url, bytes(url_hash), *snapshot_columns)
-        for pk, url, url_hash, *snapshot_columns in rows.iterator(chunk_size=5_000)
+        StoredPage(pk, url, bytes(url_hash), snapshot, body, content_type)
+        for pk, url, url_hash, snapshot, body, content_type in rows.iterator(chunk_size=5_000)
     ]
 
 

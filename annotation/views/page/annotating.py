@@ -175,6 +175,12 @@ def _blocked(
         .first()
     )
     loaded = set(Vertical.objects.values_list("name", flat=True))
+    other_samples = Sample.objects.none()
+    has_pages = False
+    if cluster is not None:
+        samples = Sample.objects.filter(cluster=cluster).exclude(rank=rank)
+        other_samples = samples.order_by("rank")[:5]
+        has_pages = Cluster.objects.present().filter(pk=cluster.pk).exists()
     context = {
         "ready_made": [plan for plan in ready_made_verticals() if plan.name not in loaded],
         "snapshot": snapshot_of(cluster, rank) if cluster and why == "vertical" else None,
@@ -186,14 +192,9 @@ def _blocked(
         "is_live": job is not None,
         "rank": rank,
         "pk": pk,
-        "other_samples": Sample.objects.filter(cluster=cluster)
-        .exclude(rank=rank)
-        .order_by("rank")[:5]
-        if cluster
-        else [],
+        "other_samples": other_samples,
         "verticals": Vertical.objects.all(),
-        "has_pages": cluster is not None
-        and Cluster.objects.present().filter(pk=cluster.pk).exists(),
+        "has_pages": has_pages,
     }
     return render(request, "annotation/page/annotate_blocked.html", context, status=200)
 

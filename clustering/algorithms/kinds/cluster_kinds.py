@@ -44,9 +44,8 @@ LOGIN: Final = "login"
 OTHER: Final = "other"
 
 MIN_SHARE = 0.6  # of the pages, for what they show to decide
-MAX_TEXTS_OF_FORM = (
-    60  # of a page that is nothing but a form; many show a field for it beside all else
-)
+# A page with more texts is more than its form; many pages show a log-in beside all else.
+MAX_TEXTS_OF_FORM = 60
 MAX_SEGMENTS = 2  # of the address of a page about the site
 CERTAINTY_OF_START, CERTAINTY_OF_OTHER = 0.9, 0.75
 UNKNOWN = 0.5  # the certainty of a guess

@@ -77,7 +77,8 @@ class FoundField:
         if self.reading == "joined":
             return [" ".join(texts)]
         if self.reading == "number":
-            texts = [number[0] for text in texts if (number := _NUMBER.search(text))]
+            numbers = [_NUMBER.search(text) for text in texts]
+            texts = [number[0] for number in numbers if number is not None]
         return list(texts) if self.is_multi else list(texts[:1])
 
     @property

@@ -25,9 +25,8 @@ MAX_NAME_CHARS: Final = 60
 
 _TEXTLESS_TAGS: Final = INVISIBLE_TAGS | {"head", "select", "option", "textarea"}
 _ROWS: Final = frozenset({"tr", "li", "dd", "p"})
-_UNNAMED_TAGS: Final = frozenset(
-    {"html", "body"}
-)  # their classes speak of the page, not of a place
+# Their classes speak of the page, not of a place.
+_UNNAMED_TAGS: Final = frozenset({"html", "body"})
 _DIGITS: Final = re.compile(r"\d+")
 
 

@@ -64,8 +64,15 @@ class VerdictRow(RowSerializer):
     class Meta:
         model = ClusterReview
         fields = (
-            *("id", "cluster", "clustering", "verdict", "pages", "strangers", "comment"),
-            *("given_at", "given_by"),
+            "id",
+            "cluster",
+            "clustering",
+            "verdict",
+            "pages",
+            "strangers",
+            "comment",
+            "given_at",
+            "given_by",
         )
 
     cluster = serializers.CharField(source="cluster.name")

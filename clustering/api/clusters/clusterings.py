@@ -39,9 +39,22 @@ class ClusteringRow(RowSerializer):
     class Meta:
         model = Clustering
         fields = (
-            *("id", "algorithm", "parameters", "why", "params", "evidence", "measures"),
-            *("is_current", "n_pages"),
-            *("n_sampled", "n_unassigned", "seconds", "made_at", "made_by", "job", "assigned_at"),
+            "id",
+            "algorithm",
+            "parameters",
+            "why",
+            "params",
+            "evidence",
+            "measures",
+            "is_current",
+            "n_pages",
+            "n_sampled",
+            "n_unassigned",
+            "seconds",
+            "made_at",
+            "made_by",
+            "job",
+            "assigned_at",
         )
 
     parameters = serializers.DictField(
@@ -73,8 +86,20 @@ class ClusterRow(RowSerializer):
     class Meta:
         model = ClusterFigures
         fields = (
-            *("id", "name", "title", "is_hand_made", "n_pages", "url_pattern", "signature"),
-            *("importance", "cohesion", "why", "examples", "kind", "certainty", "annotating"),
+            "id",
+            "name",
+            "title",
+            "is_hand_made",
+            "n_pages",
+            "url_pattern",
+            "signature",
+            "importance",
+            "cohesion",
+            "why",
+            "examples",
+            "kind",
+            "certainty",
+            "annotating",
             "layouts",
         )
 

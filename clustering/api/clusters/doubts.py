@@ -54,9 +54,20 @@ class DoubtAnswerRow(RowSerializer):
     class Meta:
         model = ClusterAnswer
         fields = (
-            *("id", "doubt", "is_same", "left", "right", "n_left", "n_right"),
-            *("probability", "was_joined", "algorithm"),
-            *("given_by", "given_at", "undone_at", "holds"),
+            "id",
+            "doubt",
+            "is_same",
+            "left",
+            "right",
+            "n_left",
+            "n_right",
+            "probability",
+            "was_joined",
+            "algorithm",
+            "given_by",
+            "given_at",
+            "undone_at",
+            "holds",
         )
 
     left = _urls("URLs of up to fifty pages of one set.")

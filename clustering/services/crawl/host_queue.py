@@ -22,9 +22,8 @@ MAX_CONNECTIONS: Final = 8  # at once, to a host that asks for no pause between 
 MAX_UNSTORED: Final = 256  # pages requested or answered, but not yet stored
 ROWS_READ_AHEAD: Final = 64
 FULL_BATCH: Final = 32  # answers of a host that are stored without a wait for more
-MAX_HOLD_AT_WORK: Final = (
-    0.2  # seconds that an answer waits while others of its host are on their way
-)
+# Seconds that an answer waits while others of its host are on their way.
+MAX_HOLD_AT_WORK: Final = 0.2
 MAX_HOLD: Final = 2.0  # … and while the host is left alone anyway
 MAX_FAILURES: Final = 8  # in a row, of a host that has answered before
 MAX_FAILURES_EARLY: Final = 3  # of one that never did

@@ -27,7 +27,13 @@ from vertex.core.texts import storable
 N_PARSERS = 2  # lxml parses outside the interpreter lock
 ADDRESSES_PER_QUERY = 500
 PAGE_FIELDS = [
-    *("state", "status", "reason", "visited_at", "redirects_to", "latest_snapshot", "given_url"),
+    "state",
+    "status",
+    "reason",
+    "visited_at",
+    "redirects_to",
+    "latest_snapshot",
+    "given_url",
     "depth",
 ]
 SNAPSHOT_FIELDS = [

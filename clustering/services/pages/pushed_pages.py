@@ -42,7 +42,14 @@ MAX_PUSHED_BYTES: Final = 64 * 1024 * 1024  # of its pages together, once they a
 MAX_DEPTH: Final = 1_000_000
 MAX_SUBJECT: Final = 2_000  # characters of an address in a refusal
 KNOWN_KEYS: Final = (
-    *("url", "body", "file", "status", "headers", "content_type", "fetched_at", "final_url"),
+    "url",
+    "body",
+    "file",
+    "status",
+    "headers",
+    "content_type",
+    "fetched_at",
+    "final_url",
     "depth",
 )
 

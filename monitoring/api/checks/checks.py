@@ -29,29 +29,25 @@ class CheckRow(RowSerializer):
     class Meta:
         model = Check
         fields = (
-            *(
-                "id",
-                "site",
-                "job",
-                "slot",
-                "source",
-                "started_at",
-                "made_at",
-                "n_rounds",
-                "site_changed",
-                "verdict",
-                "layouts",
-                "again_at",
-            ),
-            *(
-                "paper_verdict",
-                "broken",
-                "rules_share",
-                "reason",
-                "warnings",
-                "n_pages",
-                "n_reachable",
-            ),
+            "id",
+            "site",
+            "job",
+            "slot",
+            "source",
+            "started_at",
+            "made_at",
+            "n_rounds",
+            "site_changed",
+            "verdict",
+            "layouts",
+            "again_at",
+            "paper_verdict",
+            "broken",
+            "rules_share",
+            "reason",
+            "warnings",
+            "n_pages",
+            "n_reachable",
         )
 
     site = serializers.CharField(source="site.name")
@@ -78,9 +74,20 @@ class CheckedPageRow(RowSerializer):
     class Meta:
         model = CheckedPage
         fields = (
-            *("url", "normalized_url", "page", "cluster", "outcome", "why", "status"),
-            *("n_tries", "snapshot"),
-            *("shingle_test", "field_test", "structure_test", "failed", "signs"),
+            "url",
+            "normalized_url",
+            "page",
+            "cluster",
+            "outcome",
+            "why",
+            "status",
+            "n_tries",
+            "snapshot",
+            "shingle_test",
+            "field_test",
+            "structure_test",
+            "failed",
+            "signs",
         )
 
     url = serializers.CharField(source="page.given_url", help_text=AS_GIVEN)
@@ -117,17 +124,19 @@ class SiteChangeRow(RowSerializer):
     class Meta:
         model = SiteChange
         fields = (
-            *(
-                "id",
-                "site",
-                "cluster",
-                "reason",
-                "evidence",
-                "check_id",
-                "last_good_at",
-                "found_at",
-            ),
-            *("ended_at", "ended_by", "end", "n_held", "report"),
+            "id",
+            "site",
+            "cluster",
+            "reason",
+            "evidence",
+            "check_id",
+            "last_good_at",
+            "found_at",
+            "ended_at",
+            "ended_by",
+            "end",
+            "n_held",
+            "report",
         )
 
     site = serializers.CharField(source="site.name")

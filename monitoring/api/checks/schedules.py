@@ -29,8 +29,17 @@ class ScheduleRow(RowSerializer):
     class Meta:
         model = Schedule
         fields = (
-            *("id", "site", "every", "unit", "time_zone", "window_start", "window_end", "repair"),
-            *("is_active", "next_at", "changed_at"),
+            "id",
+            "site",
+            "every",
+            "unit",
+            "time_zone",
+            "window_start",
+            "window_end",
+            "repair",
+            "is_active",
+            "next_at",
+            "changed_at",
         )
 
     site = serializers.CharField(source="site.name")

@@ -27,18 +27,20 @@ class AlertRow(RowSerializer):
     class Meta:
         model = Alert
         fields = (
-            *(
-                "id",
-                "site",
-                "kind",
-                "text",
-                "clusters",
-                "check_id",
-                "raised_at",
-                "seen_at",
-                "n_seen",
-            ),
-            *("acknowledged_at", "acknowledged_by", "snoozed_until", "snoozed_by", "ended_at"),
+            "id",
+            "site",
+            "kind",
+            "text",
+            "clusters",
+            "check_id",
+            "raised_at",
+            "seen_at",
+            "n_seen",
+            "acknowledged_at",
+            "acknowledged_by",
+            "snoozed_until",
+            "snoozed_by",
+            "ended_at",
         )
 
     site = serializers.CharField(source="site.name")

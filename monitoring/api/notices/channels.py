@@ -50,8 +50,17 @@ class NoticeRow(RowSerializer):
     class Meta:
         model = Notice
         fields = (
-            *("id", "alert", "event", "state", "message_id", "n_tries", "status", "error"),
-            *("made_at", "next_try_at", "finished_at"),
+            "id",
+            "alert",
+            "event",
+            "state",
+            "message_id",
+            "n_tries",
+            "status",
+            "error",
+            "made_at",
+            "next_try_at",
+            "finished_at",
         )
 
     alert = serializers.IntegerField(source="alert_id")

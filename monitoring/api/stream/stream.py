@@ -33,8 +33,16 @@ class FreshnessGoalRow(RowSerializer):
     class Meta:
         model = FreshnessGoal
         fields = (
-            *("cluster", "goal_hours", "requests_per_day", "n_pages", "reached_share"),
-            *("expected_requests", "n_requests", "n_saved", "planned_at", "changed_at"),
+            "cluster",
+            "goal_hours",
+            "requests_per_day",
+            "n_pages",
+            "reached_share",
+            "expected_requests",
+            "n_requests",
+            "n_saved",
+            "planned_at",
+            "changed_at",
         )
 
     cluster = serializers.CharField(source="cluster.name")

@@ -10,9 +10,8 @@ from monitoring.models import Check, Schedule
 from monitoring.services.checks.thresholds import page_test_of
 from vertex.core.models import Site
 
-LOOK_AGAIN_AFTER = timedelta(
-    hours=2
-)  # a design on trial, or a visitor's language, may be another by then
+# A design on trial, or a visitor's language, may be another by then.
+LOOK_AGAIN_AFTER = timedelta(hours=2)
 
 
 def plan_again(*, site: Site, now: datetime) -> datetime | None:

@@ -45,8 +45,16 @@ MAX_GONE: Final = 3  # visits in a row that find no page, after which its record
 SOONEST_FIRST_SHARE: Final = 0.75  # of an interval, so that the first visits to a cluster spread
 GOLDEN_RATIO: Final = 0.6180339887
 COUNTED_FIELDS: Final = (
-    *("n_visits", "n_changed", "hours_changed", "hours_unchanged", "n_gone", "visited_at"),
-    *("snapshot_seen", "change_number", "next_at", "asked_at"),
+    "n_visits",
+    "n_changed",
+    "hours_changed",
+    "hours_unchanged",
+    "n_gone",
+    "visited_at",
+    "snapshot_seen",
+    "change_number",
+    "next_at",
+    "asked_at",
 )
 
 

@@ -41,8 +41,15 @@ def pages_now(pks: list[int]) -> dict[int, PageNow]:
 def _pages_now(pages: QuerySet[Page]) -> dict[int, PageNow]:
     rows = pages.order_by("pk").annotate(last_change=Max("records__change_number"))
     columns = (
-        *("pk", "site_id", "visited_at", "latest_snapshot_id", "latest_snapshot__fetched_at"),
-        *("extraction__snapshot_seen", "last_change", "state", "status"),
+        "pk",
+        "site_id",
+        "visited_at",
+        "latest_snapshot_id",
+        "latest_snapshot__fetched_at",
+        "extraction__snapshot_seen",
+        "last_change",
+        "state",
+        "status",
     )
     return {
         pk: PageNow(

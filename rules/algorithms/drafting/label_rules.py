@@ -39,9 +39,8 @@ class LabelledField:
 
     field: str
     ranked: RankedSlot
-    values: Mapping[
-        int, Mapping[int, str]
-    ]  # by page and number of the text, what of it is the value
+    # By page and number of the text, what of it is the value.
+    values: Mapping[int, Mapping[int, str]]
 
 
 def fields_of_labels(

@@ -278,9 +278,8 @@ def _order(conjunction: Conjunction) -> tuple[float, int, int]:
 def _try_pairs(singles: Sequence[Conjunction], goal: SearchGoal, best: _Best) -> list[Conjunction]:
     """Offer the precise pairs, and return the least imprecise of the others."""
     negatives = [single.bits & goal.negatives for single in singles]
-    imprecise: list[
-        tuple[int, float, int, int]
-    ] = []  # the number of negatives, the price, the pair
+    # The number of negatives, the price, the pair.
+    imprecise: list[tuple[int, float, int, int]] = []
     for i, single in enumerate(singles):
         max_price = best.max_price
         if single.price * 2 >= max_price:

@@ -44,9 +44,8 @@ class Score:
     wrong: int = 0
     missed: int = 0
     n_pages: int = 0  # that have a value
-    n_others: int | None = (
-        None  # pages of the cluster that could be judged and were not; None: endless
-    )
+    # Pages of the cluster that could be judged and were not; None: endless.
+    n_others: int | None = None
 
     @property
     def precision(self) -> float | None:

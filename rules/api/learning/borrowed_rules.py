@@ -23,7 +23,12 @@ class BorrowedRuleRow(RowSerializer):
     class Meta:
         model = BorrowedRule
         fields = (
-            *("cluster", "rule", "lender", "share_read", "n_pages_read", "is_refused"),
+            "cluster",
+            "rule",
+            "lender",
+            "share_read",
+            "n_pages_read",
+            "is_refused",
             "decided_at",
         )
 

@@ -32,19 +32,22 @@ class RuleRow(RowSerializer):
     class Meta:
         model = Rule
         fields: tuple[str, ...] = (
-            *(
-                "id",
-                "site",
-                "cluster",
-                "version",
-                "state",
-                "vertical",
-                "learner",
-                "origin",
-                "edited_from",
-            ),
-            *("comment", "figures"),
-            *("made_at", "made_by", "published_at", "published_by", "retired_at"),
+            "id",
+            "site",
+            "cluster",
+            "version",
+            "state",
+            "vertical",
+            "learner",
+            "origin",
+            "edited_from",
+            "comment",
+            "figures",
+            "made_at",
+            "made_by",
+            "published_at",
+            "published_by",
+            "retired_at",
         )
 
     site = serializers.CharField(source="cluster.site.name")

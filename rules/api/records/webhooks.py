@@ -46,17 +46,17 @@ class DeliveryRow(RowSerializer):
     class Meta:
         model = Delivery
         fields = (
-            *(
-                "id",
-                "first_change",
-                "last_change",
-                "n_records",
-                "state",
-                "n_tries",
-                "status",
-                "error",
-            ),
-            *("made_at", "next_try_at", "finished_at"),
+            "id",
+            "first_change",
+            "last_change",
+            "n_records",
+            "state",
+            "n_tries",
+            "status",
+            "error",
+            "made_at",
+            "next_try_at",
+            "finished_at",
         )
 
     state = serializers.CharField(help_text="due, delivered or failed.")

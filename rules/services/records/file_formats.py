@@ -49,9 +49,8 @@ class FileColumn(NamedTuple):
     name: str
     type: pa.DataType
     value_of: Callable[[Row], object]  # a time as its ISO text
-    is_read: bool = (
-        False  # by a type: digits, a day, an address, nothing that a spreadsheet would run
-    )
+    # Whether a type wrote the text, so that no spreadsheet runs it: digits, a day, an address.
+    is_read: bool = False
     list_name: str = ""  # the nested list whose entries have this value
 
 

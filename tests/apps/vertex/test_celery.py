@@ -161,7 +161,10 @@ def working(made: Installation) -> Iterator[Installation]:
 
 def create_job(made: Installation) -> None:
     made.manage(
-        *("shell", "--no-imports", "--verbosity=0", "-c"),
+        "shell",
+        "--no-imports",
+        "--verbosity=0",
+        "-c",
         "from vertex.core.models import Job\n"
         "from vertex.core.services.jobs import jobs\n"
         "jobs.create_job(task='tests.take_steps', queue=Job.Queue.KEEP, title='Steps', "

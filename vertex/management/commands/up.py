@@ -148,15 +148,17 @@ def children(listener: int, options: dict[str, Any]) -> list[Child]:
 def web_server(listener: int) -> list[str]:
     n_processes = environment.integer("VERTEX_WEB_WORKERS", default=1, minimum=1)
     return [
-        *(
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "--config=python:vertex.running.gunicorn",
-            "--no-control-socket",
-        ),
-        *(f"--bind=fd://{listener}", f"--workers={n_processes}", f"--threads={THREADS}"),
-        *("--graceful-timeout=3", "--log-level=warning", "vertex.wsgi"),
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "--config=python:vertex.running.gunicorn",
+        "--no-control-socket",
+        f"--bind=fd://{listener}",
+        f"--workers={n_processes}",
+        f"--threads={THREADS}",
+        "--graceful-timeout=3",
+        "--log-level=warning",
+        "vertex.wsgi",
     ]
 
 

@@ -153,10 +153,11 @@ def test_past_the_peak_the_exploration_may_stop() -> None:
 def test_figure_5_can_be_run_as_it_is_printed() -> None:
     asked: list[str] = []
     pages = shop()
+    observed = {url: observe(page) for url, page in pages.items()}
     stored_pages = {
         url: PageLinks(url, collections)
-        for url, page in pages.items()
-        if (collections := observe(page)) is not None
+        for url, collections in observed.items()
+        if collections is not None
     }
 
     def visit(url: str) -> PageLinks | None:

@@ -27,7 +27,13 @@ from rules.bundle.parallel import extract_bundle
 from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
 
 NOT_NEEDED = (
-    *("brotli", "dateparser", "fastwarc", "numpy", "phonenumbers", "scipy", "sklearn"),
+    "brotli",
+    "dateparser",
+    "fastwarc",
+    "numpy",
+    "phonenumbers",
+    "scipy",
+    "sklearn",
     "zstandard",
 )
 MAX_INSTALLED = 25 * 1024 * 1024

@@ -104,7 +104,8 @@ SPECS = [
 
 
 def learnt(page: AnnotatedPage, others: list[str]) -> ClusterRule:
-    trees = [tree for other in others if (tree := parse_page(other.encode()).tree) is not None]
+    parsed = [parse_page(other.encode()).tree for other in others]
+    trees = [tree for tree in parsed if tree is not None]
     return learn_list(read_samples([page], trees), SPECS)
 
 

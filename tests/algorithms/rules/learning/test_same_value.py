@@ -44,7 +44,7 @@ def test_a_value_that_is_only_here_is_a_group_of_its_own() -> None:
     index, marks = read(MarkedNode("//b", is_only_here=True))
     (group,) = groups_of(index, marks)
     assert ["b"] == tags(index, group.nodes)
-    assert [] != doubles_of(*(read(MarkedNode("//b"))[0], read(MarkedNode("//b"))[1][0]))
+    assert [] != doubles_of(read(MarkedNode("//b"))[0], read(MarkedNode("//b"))[1][0])
     assert [] == doubles_of(index, marks[0])
 
 

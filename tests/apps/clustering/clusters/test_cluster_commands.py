@@ -171,8 +171,15 @@ class TestEvaluateClusters:
         (figures,), told = self.evaluate(tmp_path, clusters, types)
 
         assert [
-            *("adjusted_rand", "f_star", "purity", "entropy", "pair_precision", "pair_recall"),
-            *("n_clusters", "n_types", "n_pages"),
+            "adjusted_rand",
+            "f_star",
+            "purity",
+            "entropy",
+            "pair_precision",
+            "pair_recall",
+            "n_clusters",
+            "n_types",
+            "n_pages",
         ] == list(figures)
         assert (0.0, 0.75, 1 / 3, 0.5) == pytest.approx(
             tuple(

@@ -71,7 +71,10 @@ def test_what_is_no_address_of_the_site_is_refused_with_its_line(tmp_path: Path)
     with FakeHost(ROUTES) as host:
         path = listed(
             tmp_path,
-            *(f"{host.url}/1", "nonsense", "http://other.test/", "file:///etc/passwd"),
+            f"{host.url}/1",
+            "nonsense",
+            "http://other.test/",
+            "file:///etc/passwd",
             f"{host.url.upper().replace('HTTP', 'http')}/2",
         )
         path.write_bytes(path.read_bytes() + b"\n\xff\xfe\n")

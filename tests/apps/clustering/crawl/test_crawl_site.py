@@ -54,8 +54,17 @@ def test_options_reach_the_crawl(tmp_path: Path) -> None:
     with FakeHost(ROUTES) as host:
         site_of(host)
         lines = run(
-            *("alpine-shop", "--entry", f"{host.url}/a", "--max-pages", "5", "--delay", "0.01"),
-            *("--strategy", "breadth_first", "--output", str(target)),
+            "alpine-shop",
+            "--entry",
+            f"{host.url}/a",
+            "--max-pages",
+            "5",
+            "--delay",
+            "0.01",
+            "--strategy",
+            "breadth_first",
+            "--output",
+            str(target),
         )
 
     assert lines == []

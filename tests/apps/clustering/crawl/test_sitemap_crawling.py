@@ -197,7 +197,10 @@ def test_command_api_and_form_ask_for_the_same(client: Client) -> None:
         site = site_of(host)
         sitemap = f"{host.url}/map.xml"
         call_command(
-            *("crawl_sitemaps", "alpine-shop", "--sitemap", sitemap),
+            "crawl_sitemaps",
+            "alpine-shop",
+            "--sitemap",
+            sitemap,
             stdout=out,
             stderr=io.StringIO(),
         )

@@ -69,7 +69,8 @@ def values_of(demo: DemoPage) -> dict[str, tuple[str, str] | None]:
 def annotate(site: Site, type_: str, n: int) -> Cluster:
     """Annotate so many pages of a type and return the cluster in which most of its pages are."""
     demos = [demo for demo in sites.load(NAME).pages.values() if demo.type == type_]
-    pages = [(demo, page) for demo in demos if (page := page_of(site, demo)) is not None]
+    stored = [(demo, page_of(site, demo)) for demo in demos]
+    pages = [(demo, page) for demo, page in stored if page is not None]
     for demo, page in pages[:n]:
         assert page.latest_snapshot is not None
         for name, said in values_of(demo).items():

@@ -126,8 +126,16 @@ def test_the_api_shows_and_pauses_steps(site: Site) -> None:
 def test_the_command_shows_and_changes_both(site: Site) -> None:
     out = StringIO()
     call_command(
-        *("stream", site.name, "--cluster", cluster_of_goal(), "--hours", "12"),
-        *("--requests", "9", "--pause", "check"),
+        "stream",
+        site.name,
+        "--cluster",
+        cluster_of_goal(),
+        "--hours",
+        "12",
+        "--requests",
+        "9",
+        "--pause",
+        "check",
         stdout=out,
         stderr=StringIO(),
     )

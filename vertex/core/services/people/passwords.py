@@ -143,9 +143,8 @@ def _wait_after(*, n: int, last: datetime | None, n_free: int, now: datetime) ->
         return timedelta(0)
     wait: timedelta = FIRST_WAIT * 2 ** min(n - n_free, 10)
     left = last + min(wait, LONGEST_WAIT) - now
-    return min(
-        left, LONGEST_WAIT
-    )  # where the clock was set back, the last failure is still to come
+    # Where the clock was set back, the last failure is still to come.
+    return min(left, LONGEST_WAIT)
 
 
 def _forget_own_failures(attempt: LogInAttempt) -> None:

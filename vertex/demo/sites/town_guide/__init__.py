@@ -188,18 +188,20 @@ def make_business(rng: Random, number: int, names: set[str], *, is_stay: bool) -
         payment=rng.sample(places.PAYMENTS, rng.choice([0, 1, 2, 3, 5])),
         rating=f"{rng.randrange(20, 51) / 10:.1f}" if rng.random() < 0.75 else None,
         website=f"www.{slug_of(name)[:24].strip('-')}.example" if rng.random() < 0.5 else None,
-        about=paragraph(rng, places.GRAMMAR, rng.randint(2, 4), "about")
-        if rng.random() < 0.85
-        else None,
+        about=make_paragraph(rng) if rng.random() < 0.85 else None,
         photo=f"/images/photo{rng.randrange(1, 13):02}.png" if rng.random() < 0.5 else None,
         comments=[make_comment(rng) for _ in range(rng.choice([0, 0, 1, 2, 4]))],
-        rooms=[
-            (room, f"${rng.randrange(45, 190)}.00")
-            for room in rng.sample(places.ROOMS, rng.randint(2, 4))
-        ]
-        if is_stay
-        else [],
+        rooms=make_rooms(rng) if is_stay else [],
     )
+
+
+def make_paragraph(rng: Random) -> str:
+    return paragraph(rng, places.GRAMMAR, rng.randint(2, 4), "about")
+
+
+def make_rooms(rng: Random) -> list[tuple[str, str]]:
+    rooms = rng.sample(places.ROOMS, rng.randint(2, 4))
+    return [(room, f"${rng.randrange(45, 190)}.00") for room in rooms]
 
 
 def new_name(rng: Random, nouns: list[str], town: str, names: set[str]) -> str:
