@@ -6,7 +6,7 @@ setup: .venv/ready
 	@$(VENV)/python manage.py migrate --verbosity 0
 
 run: setup
-	@VERTEX_ALLOWED_NETWORKS=$${VERTEX_ALLOWED_NETWORKS:-127.0.0.0/8} $(VENV)/python manage.py up --demo
+	@$(VENV)/python manage.py up --demo
 
 check: .venv/ready-dev
 	@$(VENV)/python -m tests --changed

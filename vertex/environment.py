@@ -11,6 +11,7 @@ import dj_database_url
 
 BROKERS = ("amqp", "amqps", "redis", "rediss", "filesystem", "memory")
 MAIL_PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}  # the last without TLS
+MAX_PORT = 65_535
 PRIVATE = 0o077  # what others may not
 MIN_PREFIX = {4: 8, 6: 16}  # of a network that may be allowed in production, by the version of IP
 MIN_SECRET, MIN_DIFFERENT = 50, 10  # what `check --deploy` asks for
@@ -154,6 +155,21 @@ def networks(name: str) -> list[Network]:
         return [ipaddress.ip_network(word) for word in words(name)]
     except ValueError as error:
         raise BadSetting(name, f"{error}; write networks as 127.0.0.0/8,10.1.0.0/16") from None
+
+
+def ports(name: str) -> frozenset[int]:
+    """Return the variable's comma-separated ports and ranges of ports."""
+    numbers: set[int] = set()
+    for word in words(name):
+        first, _, last = word.partition("-")
+        try:
+            span = range(int(first), int(last or first) + 1)
+        except ValueError:
+            raise BadSetting(name, f"{word!r} is no port; write 8080,8101-8104") from None
+        if not span or span[0] < 1 or span[-1] > MAX_PORT:
+            raise BadSetting(name, f"{word!r} are no ports; they go from 1 to {MAX_PORT}")
+        numbers.update(span)
+    return frozenset(numbers)
 
 
 def proxies(name: str) -> list[str]:

@@ -25,6 +25,7 @@ VAR_DIR = environment.folder(
     "VERTEX_VAR", default=(BASE_DIR if IS_CHECKOUT else Path.cwd()) / "var"
 )
 ALLOWED_NETWORKS = environment.networks("VERTEX_ALLOWED_NETWORKS")
+ALLOWED_PORTS = environment.ports("VERTEX_ALLOWED_PORTS")  # in these networks; none are all
 FETCH_PROXIES = environment.proxies("VERTEX_FETCH_PROXIES")
 USER_AGENT = environment.text("VERTEX_USER_AGENT", "Vertex/0.1 (+https://example.org/bot)")
 CHROMIUM = environment.text("VERTEX_CHROMIUM", "/usr/bin/chromium")

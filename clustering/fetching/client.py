@@ -327,6 +327,7 @@ def open_guard(proxy: ProxyServer | None = None) -> Guard:
         tuple(settings.ALLOWED_NETWORKS),
         proxy=proxy,
         allowed_proxies=frozenset(settings.FETCH_PROXIES),
+        allowed_ports=settings.ALLOWED_PORTS,
     )
 
 

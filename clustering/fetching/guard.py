@@ -143,14 +143,16 @@ def resolve_name(host: str, port: int) -> list[str]:
 class Guard:
     """The addresses of this installation: all public ones, and those of the networks it allows.
 
-    Where a proxy is given, all connections lead through it; it must be one that the operator allows, and may
-    then stand at any address.
+    In allowed networks only the allowed ports are connected to, where any are named. Where a proxy is given,
+    all connections lead through it; it must be one that the operator allows, and may then stand at any
+    address.
     """
 
     allowed_networks: tuple[Network, ...] = ()
     resolve: Callable[[str, int], list[str]] = field(default=resolve_name)
     proxy: ProxyServer | None = None
     allowed_proxies: frozenset[str] = frozenset()  # as host:port
+    allowed_ports: frozenset[int] = frozenset()
 
     async def connect(self, host: str, port: int) -> socket.socket:
         """Resolve a host, check every answer, connect to the first that accepts.
@@ -204,12 +206,15 @@ class Guard:
 
     def check(self, address: IpAddress, port: int, host: str) -> None:
         """Raise AddressRefused unless the address may be connected to."""
-        if any(address in network for network in self.allowed_networks):
+        is_in_allowed_network = any(address in network for network in self.allowed_networks)
+        if is_in_allowed_network and (not self.allowed_ports or port in self.allowed_ports):
             return
         kind = kind_of(address) or ("of this machine" if is_own(address, port) else "")
         if kind:
             is_literal = host.strip("[]") == str(address)
             name = str(address) if is_literal else f"{host} ({address})"
+            if is_in_allowed_network:
+                raise AddressRefused(f"{name}: VERTEX_ALLOWED_PORTS does not allow port {port}")
             raise AddressRefused(
                 f"{name} is {kind}, not a public address; "
                 "VERTEX_ALLOWED_NETWORKS can allow its network"

@@ -373,7 +373,7 @@ def print_addresses(console: Console) -> None:
     if not any(LOOPBACK_ADDRESS in network for network in settings.ALLOWED_NETWORKS):
         console.print(
             "Crawls begun in the browser reach these sites only with "
-            "VERTEX_ALLOWED_NETWORKS=127.0.0.0/8, which `make run` sets.",
+            "VERTEX_ALLOWED_NETWORKS=127.0.0.1/32; `make run` allows that by itself.",
             style="yellow",
         )
 

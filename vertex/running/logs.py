@@ -34,6 +34,7 @@ def warn_of_allowed_networks() -> None:
         structlog.get_logger(__name__).warning(
             "VERTEX_ALLOWED_NETWORKS opens networks to everybody who may add a site",
             networks=networks,
+            ports=sorted(settings.ALLOWED_PORTS) or "all",
         )
 
 

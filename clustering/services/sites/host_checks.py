@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from django.conf import settings
-
-from clustering.fetching.guard import Guard
+from clustering.fetching.client import open_guard
 
 
 def why_unreachable(url: str) -> str:
     """Return why this installation fetches nothing from the host of a URL, blank where it may."""
-    return Guard(tuple(settings.ALLOWED_NETWORKS)).why_refused(url)
+    return open_guard().why_refused(url)

@@ -13,7 +13,7 @@ from rules.algorithms.by_hand.hand_edits import MAX_XPATHS
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, MAX_XPATH
 from rules.api.learning.rules import RuleRow
 from rules.models import Rule
-from rules.services.learning.trial_runs import HandEdit, trial_json, try_edit
+from rules.services.learning.trial_runs import RULE_CHECK, RULE_SAVE, HandEdit, trial_json, try_edit
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from rules.services.review.reviewing import MAX_COMMENT_CHARS
 from vertex.core.api.endpoints import AtSite, endpoint
@@ -21,6 +21,7 @@ from vertex.core.api.errors import Conflict
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body
 from vertex.core.models import Role, Scope, Site
+from vertex.core.services.people.turns import own_turn
 
 
 class Written(Body):
@@ -118,11 +119,12 @@ class RuleChecks(AtSite):
         tags=["rules"],
     )
     def post(
-        self, _request: Request, *, subject: Site, body: dict[str, Any], **_: object
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Check a stylesheet or XPaths and score them on the cluster's samples; nothing is stored."""
         cluster, edit = _edit_of(subject, body)
-        return trial_json(try_edit(cluster, edit))
+        with own_turn(caller_of(request), RULE_CHECK):
+            return trial_json(try_edit(cluster, edit))
 
 
 class RuleDrafts(AtSite):
@@ -144,13 +146,14 @@ class RuleDrafts(AtSite):
         """Keep a stylesheet or XPaths as the next version of a cluster's rule, a draft."""
         cluster, edit = _edit_of(subject, body)
         try:
-            rule = keep_version(
-                cluster=cluster,
-                edit=edit,
-                why=body["why"],
-                newest=body.get("newest"),
-                actor=caller_of(request),
-            )
+            with own_turn(caller_of(request), RULE_SAVE):
+                rule = keep_version(
+                    cluster=cluster,
+                    edit=edit,
+                    why=body["why"],
+                    newest=body.get("newest"),
+                    actor=caller_of(request),
+                )
         except NewerVersion as newer:
             raise Conflict(str(newer)) from None
         return RuleRow.read(Rule.objects.filter(pk=rule.pk))[0]

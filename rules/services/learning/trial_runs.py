@@ -51,6 +51,7 @@ from rules.services.learning.schemas import vertical_of
 
 MAX_SECONDS = 20.0  # for all samples; people wait
 NOT_RUN = "not_run"
+RULE_CHECK, RULE_SAVE = "rule-check", "rule-save"  # work of which a person has one at a time
 
 
 class HandEdit(NamedTuple):

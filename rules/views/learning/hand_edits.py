@@ -20,6 +20,8 @@ from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
 from rules.services.learning.schemas import vertical_of
 from rules.services.learning.trial_runs import (
+    RULE_CHECK,
+    RULE_SAVE,
     HandEdit,
     Trial,
     compose,
@@ -29,6 +31,7 @@ from rules.services.learning.trial_runs import (
 )
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from vertex.core.models import Role, Site
+from vertex.core.services.people.turns import TurnTaken, own_turn
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
@@ -73,13 +76,16 @@ def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpRespons
     if request.POST.get("show") == STYLESHEET:
         return _as_stylesheet(request, cluster, edit)
     try:
-        rule = keep_version(
-            cluster=cluster,
-            edit=edit,
-            why=request.POST.get("why", ""),
-            newest=_number(request.POST.get("newest", "")),
-            actor=user_of(request),
-        )
+        with own_turn(user_of(request), RULE_SAVE):
+            rule = keep_version(
+                cluster=cluster,
+                edit=edit,
+                why=request.POST.get("why", ""),
+                newest=_number(request.POST.get("newest", "")),
+                actor=user_of(request),
+            )
+    except TurnTaken as taken:
+        return _page(request, cluster, edit, form, problems=[str(taken)])
     except NewerVersion as error:
         problems = [str(error)]
         return _page(request, cluster, edit, form, problems=problems, newer=error.version)
@@ -98,8 +104,13 @@ def score_edit(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
     """Show what an edit comes to on the samples; nothing is stored."""
     cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
     edit = _edit_of(request, cluster)
-    trial = try_edit(cluster, edit)
     file = request.FILES.get("file")
+    try:
+        with own_turn(user_of(request), RULE_CHECK):
+            trial = try_edit(cluster, edit)
+    except TurnTaken as taken:
+        context = {"site": cluster.site, "cluster": cluster, "taken": taken, "is_file": bool(file)}
+        return render(request, "rules/learning/hand_waiting.html", context)
     context = {
         "site": cluster.site,
         "cluster": cluster,

@@ -1,5 +1,6 @@
 """The settings of an installation: what must be said, what is refused, and what production switches on."""
 
+import ipaddress
 import json
 import os
 import re
@@ -8,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
+
+from vertex.management.commands import up
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = "c2VjcmV0IGtleSBmb3IgdGVzdHMgb25seTogbm90IHVzZWQgYW55d2hlcmUgZWxzZQ"
@@ -87,6 +91,9 @@ def test_what_production_needs_is_named_if_it_is_missing(name: str, tmp_path: Pa
         ("VERTEX_MAX_UPLOAD_MB", "much"),
         ("VERTEX_SESSION_HOURS", "0"),
         ("VERTEX_ALLOWED_NETWORKS", "10.0.0.1/8"),
+        ("VERTEX_ALLOWED_PORTS", "http"),
+        ("VERTEX_ALLOWED_PORTS", "80,9000-8000"),
+        ("VERTEX_ALLOWED_PORTS", "0-70000"),
         ("VERTEX_LOG_LEVEL", "loud"),
         ("VERTEX_PROXIES", "-1"),
     ],
@@ -188,6 +195,21 @@ def test_production_opens_no_door_to_everything(tmp_path: Path, setting_of: dict
     assert 0 != ended.returncode
     assert next(iter(setting_of)) in ended.stderr
     assert 0 == manage("check", tmp_path, **setting_of).returncode
+
+
+def test_the_demo_opens_its_own_ports_of_this_machine_only(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VERTEX_DEMO_PORT", "9001")
+    settings.ALLOWED_NETWORKS = []
+    opened = up.demo_environ()
+    both = (
+        "([str(network) for network in settings.ALLOWED_NETWORKS], sorted(settings.ALLOWED_PORTS))"
+    )
+
+    assert "(['127.0.0.1/32'], [9001, 9002, 9003, 9004])" == setting(both, tmp_path, **opened)
+    settings.ALLOWED_NETWORKS = [ipaddress.ip_network("10.0.0.0/8")]
+    assert {} == up.demo_environ()
 
 
 def test_a_python_with_known_flaws_is_told(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 
 from vertex.core.exceptions import AlreadyExists
 from vertex.core.services.files.uploads import UploadTooLarge
+from vertex.core.services.people.turns import TurnTaken
 from vertex.core.storage import DiskFull, StoreAway
 
 API_PREFIX = "/api/"
@@ -148,6 +149,8 @@ def _as_api_error(error: Exception) -> Exception:
             return TooLarge(f"{error}.")
         case AlreadyExists():
             return Conflict(f"{error}.")
+        case TurnTaken():
+            return exceptions.Throttled(wait=2, detail=str(error))
         case StoreAway():
             return Away("The page store cannot be reached at the moment. Try again later.")
         case DiskFull() | OSError(errno=errno.ENOSPC):

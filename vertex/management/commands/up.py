@@ -19,6 +19,8 @@ from django.db.migrations.executor import MigrationExecutor
 from clustering.fetching.way_out import sending_to_service
 from vertex import environment
 from vertex.celery import CLOCK_QUEUE, WORK_QUEUES
+from vertex.demo.serving import ports as demo_ports
+from vertex.demo.sites.server import LOOPBACK
 from vertex.running.supervision import Child, ChildFailed, Supervisor
 
 THREADS = 8
@@ -56,7 +58,8 @@ class Command(BaseCommand):
             raise CommandError("--workers: at least 1")
         with listen(options["host"], options["port"]) as listener:
             prepare()
-            supervisor = Supervisor(children(listener.fileno(), options), self.tell, ENVIRON)
+            environ = ENVIRON | (demo_environ() if options["demo"] else {})
+            supervisor = Supervisor(children(listener.fileno(), options), self.tell, environ)
             for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(name, lambda *_: supervisor.stop())
             threading.Thread(target=self.announce, args=(listener, supervisor), daemon=True).start()
@@ -143,6 +146,20 @@ def children(listener: int, options: dict[str, Any]) -> list[Child]:
             Child("demo", demo, is_kept=False),
         ]
     return processes
+
+
+def demo_environ() -> dict[str, str]:
+    """Return what lets this installation fetch the demo's sites, and nothing else of this machine.
+
+    Networks that are allowed already stay as they are.
+    """
+    if settings.ALLOWED_NETWORKS or settings.PRODUCTION:
+        return {}
+    ports = sorted(demo_ports().values())
+    return {
+        "VERTEX_ALLOWED_NETWORKS": f"{LOOPBACK}/32",
+        "VERTEX_ALLOWED_PORTS": f"{ports[0]}-{ports[-1]}",
+    }
 
 
 def web_server(listener: int) -> list[str]:

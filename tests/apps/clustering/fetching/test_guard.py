@@ -340,3 +340,16 @@ def test_a_port_that_nobody_listens_on_is_told() -> None:
         pytest.raises(ConnectFailed, match="Connection refused"),
     ):
         fetcher.fetch(f"http://127.0.0.1:{port}/")
+
+
+def test_in_an_allowed_network_other_ports_than_those_named_are_refused() -> None:
+    loopback, private = ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("10.0.0.1")
+    guard = Guard(networks(["127.0.0.1/32"]), allowed_ports=frozenset({8101, 8102}))
+
+    guard.check(loopback, 8102, "127.0.0.1")
+    with pytest.raises(AddressRefused, match="VERTEX_ALLOWED_PORTS does not allow port 5432"):
+        guard.check(loopback, 5432, "127.0.0.1")
+    with pytest.raises(AddressRefused, match="not a public address"):
+        guard.check(private, 8102, "10.0.0.1")
+    guard.check(ipaddress.ip_address(PUBLIC), 443, PUBLIC)  # ports of public hosts are all allowed
+    Guard(networks(["127.0.0.1/32"])).check(loopback, 5432, "127.0.0.1")

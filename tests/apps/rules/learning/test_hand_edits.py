@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import orjson
@@ -21,7 +22,7 @@ from rules.bundle.parallel import extract_bundle
 from rules.models import JudgedPage, Record, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.learning.panel import panel_of
-from rules.services.learning.trial_runs import HandEdit, Trial, try_edit
+from rules.services.learning.trial_runs import RULE_CHECK, HandEdit, Trial, try_edit
 from rules.services.records.exporting import export_rules
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from rules.services.review.publishing import publish_rule
@@ -39,7 +40,8 @@ from tests.apps.rules.shop_cast import (
     products_of,
     shop,
 )
-from vertex.core.models import AuditEntry, Role, Site
+from vertex.core.models import AuditEntry, Role, Site, User
+from vertex.core.services.people.turns import own_turn
 from vertex.core.storage import page_store
 
 pytestmark = pytest.mark.django_db
@@ -347,6 +349,29 @@ class TestPages:
 
 
 class TestPrograms:
+    def test_a_person_has_one_check_at_a_time(self) -> None:
+        _, rule = learnt_shop(3)
+        name = rule.cluster.name
+        ed, eve = caller("ed", Role.EDITOR), caller("eve", Role.EDITOR)
+        page = client_of(Role.EDITOR)
+        asked = {"cluster": name, "version": 1, "xpaths": {"price": ["//dt"]}}
+        scoring = reverse("score_edit", args=["shop", name])
+        form = {"form": "xpaths", "base": "1", "xpaths-price": "//dt"}
+        with ExitStack() as checks:
+            for person in User.objects.all():
+                if person.username != "eve":
+                    checks.enter_context(own_turn(person, RULE_CHECK))
+
+            refused = ed.post("sites/shop/rule-checks/", asked)
+            assert (429, "2") == (refused.status_code, refused["Retry-After"])
+            assert "still being worked on" in refused.json()["error"]["message"]
+            waiting = page.post(scoring, form).content.decode()
+            assert 'hx-trigger="load delay:1s"' in waiting
+            assert "Our price" not in waiting
+            assert 200 == eve.post("sites/shop/rule-checks/", asked).status_code
+        assert 200 == ed.post("sites/shop/rule-checks/", asked).status_code
+        assert "Our price" in page.post(scoring, form).content.decode()
+
     def test_the_api_scores_and_keeps(self) -> None:
         _, rule = learnt_shop(3)
         ed, name = caller("ed", Role.EDITOR), rule.cluster.name
