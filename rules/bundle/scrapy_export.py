@@ -13,10 +13,11 @@ _SPIDER: Final = '''"""Crawl {site} and yield its records; made from a bundle, t
 
 Install what it needs: pip install -r requirements.txt
 Run it with: scrapy runspider spider.py -o records.jsonl
+In a project of your own: copy this file, bundle.json and all *.xsl into its folder of spiders.
 
 What to know of Scrapy 2.19 before it crawls more than this site, or faster:
 - of requests that wait while robots.txt is on its way it obeys the rules for the first only, and fetches the
-  others though they are disallowed; one request at a time is safe;
+  others though they are disallowed; one request at a time, as below, is safe;
 - it keeps neither Crawl-delay nor Retry-After: set DOWNLOAD_DELAY to what the site asks for;
 - a robots.txt that cannot be read allows everything, and certificates are not checked.
 """
@@ -29,7 +30,7 @@ from vertex_rules import BundleRules
 
 
 class {name}Spider(scrapy.Spider):
-    name = {site!r}
+    name = {spider_name!r}
     allowed_domains = [{host!r}]
     start_urls = [{root_url!r}]
     custom_settings = {{
@@ -57,8 +58,10 @@ class {name}Spider(scrapy.Spider):
 
 _PAGE: Final = '''"""The pages of {site} for web-poet; made from a bundle, to be changed at will.
 
-Install what it needs: pip install web-poet pytest -r requirements.txt
+Install what it needs: pip install web-poet "pytest<9.1" -r requirements.txt
 Test it with: python -m pytest fixtures
+
+From pytest 9.1 on web-poet 0.24 says that a fixture differs by an internal error, without the difference.
 """
 
 from pathlib import Path
@@ -111,6 +114,7 @@ def _names(site: str, root_url: str) -> dict[str, str]:
     root = urlsplit(root_url)
     return {
         "site": " ".join(words) or "the site",
+        "spider_name": site,
         "name": name,
         "page_class": f"{name}Page",
         "host": root.hostname or "",

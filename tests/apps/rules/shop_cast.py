@@ -80,9 +80,9 @@ def annotate_product(site: Site, n: int) -> None:
         )
 
 
-def listing(n: int = 8) -> Site:
+def listing(n: int = 8, *, site: Site | None = None) -> Site:
     """Return a site of list pages, of which the first two are annotated; every second item has no price."""
-    site = site_of("shop")
+    site = site or site_of("shop")
     store(
         site, [(f"list/{page}", list_page(page).encode(), "text/html") for page in range(1, n + 1)]
     )
