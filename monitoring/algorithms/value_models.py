@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import islice, permutations
 from typing import Any, Final, NamedTuple
 
-from scipy.stats import binom, ks_2samp
+from scipy.special import bdtrc
 
 from monitoring.algorithms.known_values import Value, amount_of, plain, same_value
 
@@ -307,6 +307,8 @@ def _look_witnesses(
             witnesses["words"] = new_words
     amounts = _amounts(name, model.value_type, readings)
     if min(len(amounts), len(model.amounts)) >= 2 * MIN_PAGES:
+        from scipy.stats import ks_2samp  # takes half a second, for which no other process waits
+
         distance, p = ks_2samp(amounts, model.amounts)
         if p < MAX_CHANCE and distance > MIN_SHARE:
             witnesses["range"] = float(distance)
@@ -370,7 +372,7 @@ def _is_displaced(name: str, pair: Pair) -> bool:
 def _is_witness(n_seen: int, n: int, expected: float) -> bool:
     """Return whether so many of n are both a large share and far more than chance gives."""
     is_large = n >= MIN_PAGES and n_seen >= MIN_SHARE * n
-    return is_large and float(binom.sf(n_seen - 1, n, min(expected, 1.0))) < MAX_CHANCE
+    return is_large and float(bdtrc(n_seen - 1, n, min(expected, 1.0))) < MAX_CHANCE
 
 
 def _examples(

@@ -21,7 +21,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_mutual_info_score
 
 from clustering.algorithms.automatic.evidence import FAMILIES, SiteEvidence
 from clustering.algorithms.automatic.feature_table import FeatureSet
@@ -222,6 +221,10 @@ def _agreement(words: Sequence[str], group: NDArray[np.intp]) -> float:
     """Return how well words foretell groups, 0 by chance and 1 for certain; nan with one word."""
     if len(set(words)) < 2:
         return float("nan")
+    from sklearn.metrics import (
+        adjusted_mutual_info_score,
+    )  # takes a second: only who clusters waits
+
     return float(adjusted_mutual_info_score(words, group))
 
 

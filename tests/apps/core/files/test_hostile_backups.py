@@ -11,16 +11,18 @@ from typing import Any
 import orjson
 import pytest
 import zstandard
+from django.db.migrations.loader import MigrationLoader
 
 from vertex.core.models import Site
 from vertex.core.services.files import backup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+MIGRATIONS = sorted(key for key in MigrationLoader(None).graph.nodes if key[0] in backup.OUR_APPS)
 DESCRIPTION: dict[str, Any] = {
     "format": 1,
     "made_at": "2025-01-01T00:00:00",
-    "migrations": [["core", "0001_initial"]],
+    "migrations": MIGRATIONS,
     "rows": {"core.site": 1},
     "n_bodies": 1,
     "damaged": [],
@@ -50,6 +52,7 @@ def frame_that_claims(n_bytes: int) -> bytes:
 
 
 def described(**changes: Any) -> bytes:
+    """Return the description of a backup of this version, with changes."""
     return orjson.dumps(DESCRIPTION | changes)
 
 
@@ -60,20 +63,24 @@ def packed(content: bytes) -> bytes:
 @pytest.mark.parametrize(
     "files",
     [
-        {"backup.json": b"[]"},
-        {"backup.json": b"{}"},
-        {"backup.json": b'{"format": 1}'},
-        {"backup.json": described(migrations=[1])},
-        {"backup.json": described(rows=[])},
-        {"backup.json": described(), ROWS: packed(b"[]\n")},
-        {"backup.json": described(), ROWS: packed(b"{}\n")},
-        {"backup.json": described(), ROWS: packed(b'{"id": []}\n')},
-        {"backup.json": described(), "rows/core.nothing.jsonl.zst": packed(b"{}\n")},
-        {"backup.json": described(), ROWS: b"no frame"},
-        {"backup.json": described(), BODY: frame_that_claims(60 << 30)},
-        {"backup.json": described(), BODY: packed(b"another body")},
+        pytest.param({"backup.json": b"[]"}, id="list for a description"),
+        pytest.param({"backup.json": b"{}"}, id="empty description"),
+        pytest.param({"backup.json": b'{"format": 1}'}, id="format only"),
+        pytest.param({"backup.json": described(migrations=[1])}, id="number for a migration"),
+        pytest.param({"backup.json": described(rows=[])}, id="list for counts of rows"),
+        pytest.param({"backup.json": described(), ROWS: packed(b"[]\n")}, id="list for a row"),
+        pytest.param({"backup.json": described(), ROWS: packed(b"{}\n")}, id="empty row"),
+        pytest.param(
+            {"backup.json": described(), ROWS: packed(b'{"id": []}\n')}, id="list for an id"
+        ),
+        pytest.param(
+            {"backup.json": described(), "rows/core.nothing.jsonl.zst": packed(b"{}\n")},
+            id="unknown model",
+        ),
+        pytest.param({"backup.json": described(), ROWS: b"no frame"}, id="rows not compressed"),
+        pytest.param({"backup.json": described(), BODY: frame_that_claims(60 << 30)}, id="60 GB"),
+        pytest.param({"backup.json": described(), BODY: packed(b"another body")}, id="other body"),
     ],
-    ids=str,
 )
 def test_a_made_up_backup_is_refused(tmp_path: Path, files: dict[str, bytes]) -> None:
     with pytest.raises(backup.NotABackup):
