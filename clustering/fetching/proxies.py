@@ -56,7 +56,7 @@ class ProxyServer:
 async def open_tunnel(
     connection: socket.socket, proxy: ProxyServer, address: IpAddress, port: int
 ) -> None:
-    """Make a connection to a proxy one to an address, on the loop. Raises ProxyFailed, ProxyRefused."""
+    """Open a tunnel to an address through a connected proxy. Raises ProxyFailed, ProxyRefused."""
     host = f"[{address}]" if address.version == 6 else str(address)
     target = f"{host}:{port}"
     http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)

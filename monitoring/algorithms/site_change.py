@@ -388,7 +388,14 @@ class _Evidence:
 
 
 def _judge(evidence: _Evidence, thresholds: Thresholds) -> _Judged:
-    """Return the state of a cluster: first whether it can be told, then by pages, then by fields."""
+    """Return the state of a cluster, by the first of these that says one.
+
+    1. Too little of it is seen.
+    2. Nearly all pages lost most of their fields.
+    3. Some pages lost most of their fields, beside those that are lost everywhere.
+    4. Fields are lost on most of the other pages, or on those of one layout.
+    5. Nothing is lost; its coverage may have fallen.
+    """
     seen, divide = evidence.seen, evidence.divide
     n = len(seen)
     silent = _judge_silence(evidence.tests, n, thresholds)
@@ -405,17 +412,7 @@ def _judge(evidence: _Evidence, thresholds: Thresholds) -> _Judged:
     lost_everywhere = _fields_lost_on_share(seen, MIN_SHARE_REDESIGNED)
     failing = [test for test in seen if test.fails(but=lost_everywhere)]
     if len(failing) > thresholds.quorum * n:
-        urls = frozenset(test.url for test in failing)
-        layouts = tuple(divide(urls, frozenset(test.url for test in seen))) if divide else ()
-        fields = _fields_lost_on_share(failing, thresholds.pages)
-        if layouts:
-            reason = f"{_failing_of(failing, n)}: {', '.join(layouts)}"
-            return _Judged(PARTLY_REDESIGNED, reason, fields, layouts)
-        if _are_same(urls, evidence.failed_before):
-            reason = f"{_failing_of(failing, n)}, the same as when they were looked at before"
-            return _Judged(PARTLY_REDESIGNED, reason, fields)
-        reason = f"{_failing_of(failing, n)}, and nothing tells which; it is looked at again"
-        return _Judged(UNDECIDED, reason, is_mixed=True)
+        return _judge_some_failing(failing, evidence, thresholds)
     others = [test for test in seen if test not in failing]
     fields = _fields_lost_on_share(others, thresholds.pages)
     if fields:
@@ -425,6 +422,25 @@ def _judge(evidence: _Evidence, thresholds: Thresholds) -> _Judged:
     if by_layout is not None:
         return by_layout
     return _judge_calm(seen, evidence.coverage, thresholds)
+
+
+def _judge_some_failing(
+    failing: Sequence[PageTest], evidence: _Evidence, thresholds: Thresholds
+) -> _Judged:
+    """Return the state where some pages fail: of their layouts, or undecided until the same fail again."""
+    seen, divide = evidence.seen, evidence.divide
+    n_failing = _failing_of(failing, len(seen))
+    urls = frozenset(test.url for test in failing)
+    layouts = tuple(divide(urls, frozenset(test.url for test in seen))) if divide else ()
+    fields = _fields_lost_on_share(failing, thresholds.pages)
+    if layouts:
+        reason = f"{n_failing}: {', '.join(layouts)}"
+        return _Judged(PARTLY_REDESIGNED, reason, fields, layouts)
+    if _are_same(urls, evidence.failed_before):
+        reason = f"{n_failing}, the same as when they were looked at before"
+        return _Judged(PARTLY_REDESIGNED, reason, fields)
+    reason = f"{n_failing}, and nothing tells which; it is looked at again"
+    return _Judged(UNDECIDED, reason, is_mixed=True)
 
 
 def _median_likeness(tests: Sequence[PageTest]) -> float:

@@ -106,6 +106,10 @@ class PatientRedisCache(RedisCache):
         return self._asked(lambda: super(PatientRedisCache, self).incr(key, delta, version), 0)
 
     def _asked(self, ask: Callable[[], T], otherwise: T) -> T:
+        """Return what the cache answers; `otherwise` where it is away, or the value is not plain.
+
+        Once away, it is not asked again for a while.
+        """
         if time.monotonic() < self._asked_again_at:
             return otherwise
         try:

@@ -114,16 +114,18 @@ def _path_down(ancestor: _Element, element: _Element) -> list[_Element]:
 
 
 def _follow(element: _Element, paths: list[list[_Element]], depth: int) -> Iterator[_Element]:
-    """Yield the elements below one that stand as the ends of the paths do."""
+    """Yield the elements to which steps like those of the paths lead, from a depth of the paths on.
+
+    Where all paths go to the n-th of siblings that look alike, so does each step but the first.
+    """
     if depth == len(paths[0]):
         yield element
         return
     steps = [path[depth] for path in paths]
     indices = {_index_among_alike(step) for step in steps}
     for child in element.iterchildren("*"):
-        # The first step leads to any sibling; a later one to where all examples stand.
-        is_free = depth == 0 or len(indices) > 1
-        if not is_free and _index_among_alike(child) not in indices:
+        is_any_index = depth == 0 or len(indices) > 1
+        if not is_any_index and _index_among_alike(child) not in indices:
             continue
         if any(is_alike(child, step) for step in steps):
             yield from _follow(child, paths, depth + 1)

@@ -46,6 +46,9 @@ MIN_PROPERTY_SHARE: Final = 0.4
 MIN_WEIGHT_OF_PART: Final = 0.6  # of a known value that may be a part of a text
 MAX_REASON_CHARS: Final = 70  # of a value in a reason
 MAX_SPOTS_OFFERED: Final = 3  # by one source, for a single value
+MAX_SPOTS_RANKED: Final = 4
+# What spots of one value are worth: the best if it is the only best, else the first, and the others.
+CLEAR_SHARE, FIRST_SHARE, OTHER_SHARE = 1.0, 0.9, 0.55
 MAX_LINKS: Final = 30
 MAX_BLOCK_CHARS: Final = 60  # of a street, the text of a link, a state of stock
 MIN_LEAD_CHARS: Final = 60
@@ -230,15 +233,13 @@ def _ranked(page: SpotIndex, attribute: AttributeType, spots: Sequence[Spot]) ->
     if not spots:
         return []
     scores = [_fitness(page, attribute, spot) for spot in spots]
-    best = max(scores)
+    is_clear = scores.count(max(scores)) == 1
     order = sorted(range(len(spots)), key=lambda index: -scores[index])
-    ranked = []
-    for rank, index in enumerate(order[:4]):
-        share = 0.9 if rank == 0 else 0.55
-        if scores[index] == best and scores.count(best) == 1:
-            share = 1.0
-        ranked.append(RankedSpot(spots[index], share))
-    return ranked
+    first, *others = [spots[index] for index in order[:MAX_SPOTS_RANKED]]
+    return [
+        RankedSpot(first, CLEAR_SHARE if is_clear else FIRST_SHARE),
+        *(RankedSpot(spot, OTHER_SHARE) for spot in others),
+    ]
 
 
 def _fitness(page: SpotIndex, attribute: AttributeType, spot: Spot) -> float:

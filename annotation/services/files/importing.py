@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -187,6 +187,22 @@ def _read_page(
         attributes = _attributes_of(snapshot.page)
     except _PageUnfit as error:
         return None, [_RefusedLine(line.number, f"{line.given_url}: {error}") for line in lines]
+    marks, refused = _read_marks(page, attributes, lines)
+    records = _records_of(snapshot, page, marks)
+    if records:
+        marks[None] = [AnnotatedValue(record=record) for record in records]
+    if not marks:
+        return None, refused
+    return _ImportedPage(snapshot, lines[0].given_url, marks), refused
+
+
+def _read_marks(
+    page: PageTexts, attributes: _Attributes, lines: Sequence[AnnotationLine]
+) -> tuple[dict[Attribute | None, list[AnnotatedValue]], list[_RefusedLine]]:
+    """Return the marks of each attribute, each once, and the lines that do not fit the page.
+
+    A line does not fit either where it contradicts an earlier one of its attribute and record.
+    """
     unique_marks: defaultdict[Attribute | None, dict[AnnotatedValue, None]] = defaultdict(dict)
     first: dict[tuple[Attribute | None, tuple[str, ...]], tuple[AnnotatedValue, int]] = {}
     refused: list[_RefusedLine] = []
@@ -203,13 +219,7 @@ def _read_page(
             refused.append(_RefusedLine(line.number, f"{where}: {error}"))
             continue
         unique_marks[attribute][mark] = None
-    marks = {attribute: list(unique) for attribute, unique in unique_marks.items()}
-    records = _records_of(snapshot, page, marks)
-    if records:
-        marks[None] = [AnnotatedValue(record=record) for record in records]
-    if not marks:
-        return None, refused
-    return _ImportedPage(snapshot, lines[0].given_url, marks), refused
+    return {attribute: list(unique) for attribute, unique in unique_marks.items()}, refused
 
 
 def _records_of(

@@ -197,6 +197,7 @@ def _accept(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
 
 
 def _accept_attribute(stage: Stage, part: Gesture, outcome: GestureOutcome) -> None:
+    """Save what an editor accepted of an attribute; no attribute stands for the records of a list."""
     name = part.text("attribute")
     source = Annotation.Source.HAND if part.is_set("by_hand") else Annotation.Source.SUGGESTION
     subject = stage.subject(name, source)
@@ -204,9 +205,9 @@ def _accept_attribute(stage: Stage, part: Gesture, outcome: GestureOutcome) -> N
     def act() -> GestureChange:
         marks = [mark.mark() for mark in part.parts("marks")]
         revision = part.number("revision")
-        if subject.attribute is None and marks:
-            return services.accept_records(subject=subject, records=marks, revision=revision)
         if subject.attribute is None:
+            if marks:
+                return services.accept_records(subject=subject, records=marks, revision=revision)
             return services.mark_found_records(subject=subject, revision=revision)
         return services.accept(
             subject=subject,

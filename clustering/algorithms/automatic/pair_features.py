@@ -110,7 +110,7 @@ class FamilyProfiles:
     def distances(self, a: int, others: NDArray[np.intp]) -> Matrix:
         """Return the distance of one group to others; nan where none has a feature."""
         shared = self._shared(a, others)
-        return _ratio(shared, self.masses[a] + self.masses[others] - shared)
+        return _rest(shared, self.masses[a] + self.masses[others] - shared)
 
     def _shared(self, a: int, others: NDArray[np.intp]) -> Matrix:
         present = np.flatnonzero(self.p[a])
@@ -121,35 +121,40 @@ class FamilyProfiles:
 
     def compare(self, a: int, others: NDArray[np.intp]) -> Matrix:
         """Return the columns OF_FAMILY of one group with others, a pair a row."""
-        p, q, sizes = self.p[a], self.p[others], self.sizes[others]
+        p, q = self.p[a], self.p[others]
+        n_a, n_others = self.sizes[a], self.sizes[others]
+
         shared = self._shared(a, others)
         either = self.masses[a] + self.masses[others] - shared
-        apart = either - shared
-        pooled = (self.n[a] + self.n[others]) / (self.sizes[a] + sizes)[:, None]
-        noise = CHANCE * np.sqrt(pooled * (1 - pooled) * (1 / self.sizes[a] + 1 / sizes)[:, None])
+        between = either - shared
+
+        pooled = (self.n[a] + self.n[others]) / (n_a + n_others)[:, None]
+        noise = CHANCE * np.sqrt(pooled * (1 - pooled) * (1 / n_a + 1 / n_others)[:, None])
         beyond_chance = np.maximum(np.abs(p - q) - noise, 0) @ self.w
-        own = (self.is_strange[others] & self.is_core[a]).sum(axis=1)
-        theirs = (self.is_core[others] & self.is_strange[a]).sum(axis=1)
-        here, there = self.page_fits.told_apart(a, others)
-        own_share, their_share = own / (self.n_core[a] + 2), theirs / (self.n_core[others] + 2)
-        return np.stack(
-            [
-                _ratio(shared, either),
-                1 - _ratio(beyond_chance, either),
-                1 - _ratio(apart, apart + self.inner[a] + self.inner[others]),
-                _ratio(shared, np.minimum(self.masses[a], self.masses[others])),
-                np.log1p(np.minimum(own, theirs)),
-                np.log1p(np.maximum(own, theirs)),
-                np.minimum(own_share, their_share),
-                np.maximum(own_share, their_share),
-                (here + there) / 2,
-                np.minimum(here, there),
-            ],
-            axis=1,
-        ).astype(np.float32)
+
+        # Contrasts: what nearly all pages of the one have, and next to none of the other.
+        n_only_a = (self.is_strange[others] & self.is_core[a]).sum(axis=1)
+        n_only_others = (self.is_core[others] & self.is_strange[a]).sum(axis=1)
+        share_a = n_only_a / (self.n_core[a] + 2)
+        share_others = n_only_others / (self.n_core[others] + 2)
+        apart_a, apart_others = self.page_fits.told_apart(a, others)
+
+        column_by_name = {
+            "distance": _rest(shared, either),
+            "corrected": 1 - _rest(beyond_chance, either),
+            "between": 1 - _rest(between, between + self.inner[a] + self.inner[others]),
+            "containment": _rest(shared, np.minimum(self.masses[a], self.masses[others])),
+            "fewer contrasts": np.log1p(np.minimum(n_only_a, n_only_others)),
+            "more contrasts": np.log1p(np.maximum(n_only_a, n_only_others)),
+            "lower contrast share": np.minimum(share_a, share_others),
+            "higher contrast share": np.maximum(share_a, share_others),
+            "told apart": (apart_a + apart_others) / 2,
+            "less told apart": np.minimum(apart_a, apart_others),
+        }
+        return np.stack([column_by_name[name] for name in OF_FAMILY], axis=1).astype(np.float32)
 
 
-def _ratio(part: Matrix, whole: Matrix) -> Matrix:
+def _rest(part: Matrix, whole: Matrix) -> Matrix:
     """Return 1 - part / whole; nan where there is no whole."""
     is_there = whole > 1e-6
     return np.where(is_there, 1 - part / np.where(is_there, whole, 1), np.nan)

@@ -95,12 +95,13 @@ class Joins:
 
     def __init__(self, table: FeatureTable) -> None:
         self.table = table
+        # Pages with the same features need no join: they are one row, with their number.
         dense = table.weighed.incidence.toarray()
-        distinct, places, sizes = np.unique(dense, axis=0, return_inverse=True, return_counts=True)
-        w = table.weighed.weights.astype(np.float32)
-        self.joins = join_profiles(np.ascontiguousarray(distinct.T), w, sizes, LOOSEST)
+        distinct, rows, sizes = np.unique(dense, axis=0, return_inverse=True, return_counts=True)
+        weights = table.weighed.weights.astype(np.float32)
+        self.joins = join_profiles(np.ascontiguousarray(distinct.T), weights, sizes, LOOSEST)
         self.n_distinct = len(sizes)
-        self.place_by_page = places.ravel()
+        self.row_by_page = rows.ravel()
 
     def split(self, share: float, strictest: float, fewest: int = FEWEST) -> tuple[Pages, float]:
         """Return the part of each page under the loosest bound that makes two large parts, and that bound.
@@ -109,12 +110,12 @@ class Joins:
         """
         bound = LOOSEST
         while bound >= strictest:
-            group = grouped(self.n_distinct, _below(self.joins, bound))[self.place_by_page]
+            group = grouped(self.n_distinct, _below(self.joins, bound))[self.row_by_page]
             is_large = np.bincount(group) >= max(fewest, share * len(group))
             if is_large.sum() > 1:
                 return attach_small(self.table, group, np.flatnonzero(is_large)), bound
             bound *= STEP
-        return np.zeros(len(self.place_by_page), np.intp), strictest
+        return np.zeros(len(self.row_by_page), np.intp), strictest
 
 
 def _below(joins: Sequence[Join], bound: float) -> Sequence[Join]:

@@ -520,7 +520,7 @@ def _names(page: PageModel, candidate: RecordList) -> Names:
         names_above.append(_class_and_id(page, parent))
         tags_above.add(page.tags[parent])
         parent = page.parents[parent]
-    above = " ".join(names_above[:-2])
+    above = " ".join(names_above[:-2])  # without body and html
     is_navigation_tag_above = bool(tags_above & NAVIGATION_TAGS)
     is_content_tag_above = bool(tags_above & CONTENT_TAGS)
     run_lengths = [float(len(page.siblings(region))) for region in candidate.regions[:N_WALKED]]

@@ -201,13 +201,15 @@ def _is_part_of(column: Column, other: Column) -> bool:
 
 
 def _name_of(column: Column, heads: dict[int, str]) -> str:
+    """Return what a column is called: by the head of its table, else by what its cells say.
+
+    The kind stands behind the name of links and images, `old_` before that of struck-out texts.
+    """
     cells = [cell for cells_of_record in column.cells for cell in cells_of_record]
     first = cells[0]
-    if first.steps and first.steps[0].startswith("cell ") and not first.label:
-        column_number = int(first.steps[0].removeprefix("cell "))
-        name = as_name(heads.get(column_number, ""))
-        if name:
-            return name if column.kind == TEXT else f"{name}_{column.kind}"
+    name = _name_by_head(first, heads)
+    if name:
+        return name if column.kind == TEXT else f"{name}_{column.kind}"
     n_cells_by_name = Counter(name for cell in cells for name in set(cell.names))
     shared_names = [name for name in first.names if n_cells_by_name[name] * 2 > len(cells)]
     values = [cell.value for cell in cells] if column.kind == TEXT else []
@@ -215,6 +217,14 @@ def _name_of(column: Column, heads: dict[int, str]) -> str:
     if column.kind == TEXT and is_struck(column.cells):
         name = f"old_{name}"
     return name if column.kind in {TEXT, name} else f"{name}_{column.kind}"
+
+
+def _name_by_head(cell: RecordCell, heads: dict[int, str]) -> str:
+    """Return what the head of its table calls a cell; blank for a cell with a label of its own."""
+    if cell.label or not cell.steps or not cell.steps[0].startswith("cell "):
+        return ""
+    column_number = int(cell.steps[0].removeprefix("cell "))
+    return as_name(heads.get(column_number, ""))
 
 
 def _fallback_name(cell: RecordCell) -> str:

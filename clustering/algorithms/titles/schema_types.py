@@ -56,13 +56,17 @@ class DeclaredType(NamedTuple):
 
 
 def declared_types(tree: HtmlElement) -> tuple[DeclaredType, ...]:
-    """Return the types of what a page is about, the most telling first."""
+    """Return the types of what a page is about, the most telling first.
+
+    Where nothing stands outside a list, those of the listed things; else the Open Graph type. A
+    declared list is one more type, once.
+    """
     things = _Things()
     things.read_scripts(tree)
     things.read_elements(tree)
     n_by_type = things.n_by_type or things.n_listed or _graph_type(tree)
-    n_by_type |= Counter(dict.fromkeys(things.lists, 1))
-    types = [DeclaredType(name, n) for name, n in n_by_type.items()]
+    n_by_list = Counter(dict.fromkeys(things.lists, 1))
+    types = [DeclaredType(name, n) for name, n in (n_by_type | n_by_list).items()]
     return tuple(sorted(types, key=_distrust)[:MAX_TYPES])
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
+from clustering.algorithms.titles.page_kinds import PageKind
 
 NEARLY_ALL, FEW = 0.8, 0.2  # of a cluster's pages, of a site's clusters
 MIN_LISTED = 3  # links that are no menu
@@ -41,15 +42,21 @@ class Lists:
     def targets(self, number: int) -> Counter[int]:
         """Return how many links of a cluster's lists lead to each other cluster."""
         targets: Counter[int] = Counter()
-        for kind in self.clusters[number].kinds:
-            for links in kind.lists:
-                varying = [link for link in links.links if not self.is_menu(number, link)]
-                min_varying = max(MIN_LISTED, MOST_PAGES * len(links.links))
-                if links.share >= MIN_LIST_SHARE and len(varying) >= min_varying:
-                    targets.update(self.cluster_by_url.get(link, number) for link in varying)
-                    break
-        del targets[number]
+        for page in self.clusters[number].kinds:
+            for link in self._links_of_list(number, page):
+                target = self.cluster_by_url.get(link, number)
+                if target != number:
+                    targets[target] += 1
         return targets
+
+    def _links_of_list(self, number: int, page: PageKind) -> list[str]:
+        """Return the links of a page's first list that is large and no menu; none where there is no such."""
+        for links in page.lists:
+            varying = [link for link in links.links if not self.is_menu(number, link)]
+            min_varying = max(MIN_LISTED, MOST_PAGES * len(links.links))
+            if links.share >= MIN_LIST_SHARE and len(varying) >= min_varying:
+                return varying
+        return []
 
     def is_menu(self, number: int, link: str) -> bool:
         """Return whether nearly all pages of a cluster, or many clusters, have a link."""

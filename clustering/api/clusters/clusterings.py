@@ -130,11 +130,11 @@ class ClusterRow(RowSerializer):
         for each in figures:
             row = {name: getattr(_holder_of(name, each), name) for name in plain_names}
             shown = kind_of(each)
-            its_layouts = [
-                {"name": its.layout.name, "n_pages": its.n_pages, "has": its.layout.has}
-                for its in layouts.get(each.cluster_id, [])
+            layout_rows = [
+                {"name": part.layout.name, "n_pages": part.n_pages, "has": part.layout.has}
+                for part in layouts.get(each.cluster_id, [])
             ]
-            row |= {"kind": shown.kind, "certainty": shown.certainty, "layouts": its_layouts}
+            row |= {"kind": shown.kind, "certainty": shown.certainty, "layouts": layout_rows}
             rows.append({name: row[name] for name in cls.Meta.fields})
         return rows
 

@@ -146,12 +146,12 @@ def _addresses(site: Site, urls: Sequence[str]) -> Addresses:
 def _links(
     site: Site, addresses: Addresses, max_inbound: int, direct: set[str]
 ) -> Iterator[SiteLink]:
-    """Yield the links in the order in which a crawl from the site's start meets them.
+    """Yield the first links to each page, in the order in which a crawl from the site's start meets them.
 
     Adds to `direct` the pages that a link names by their own address.
     """
     n_by_target: Counter[str] = Counter()
-    wanted: set[bytes] | None = None
+    wanted: set[bytes] | None = None  # targets to read links of; None reads all links
     if len(addresses.stored) + len(addresses.redirects) <= MAX_WANTED:
         wanted = {url_hash(url) for url in [*addresses.stored, *addresses.redirects]}
     for source, xpath, url, text in _link_rows(site, wanted):
@@ -162,7 +162,7 @@ def _links(
             direct.add(target)
         n_by_target[target] += 1
         if wanted is not None and n_by_target[target] >= max_inbound and target in direct:
-            wanted.discard(url_hash(url))
+            wanted.discard(url_hash(url))  # nothing more is learnt from links to it
         if n_by_target[target] <= max_inbound:
             yield SiteLink(
                 addresses.stored.get(source, source), intern(xpath), target, intern(text)

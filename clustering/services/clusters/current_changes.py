@@ -146,8 +146,8 @@ class _Following:
                     if page in self.cluster_by_page:
                         self.cluster_by_page[page] = change.cluster_id
             case ClusterChange.Kind.MERGE:
-                for origin, its in self.cluster_by_found.items():
-                    if its == change.cluster_id:
+                for origin, cluster in self.cluster_by_found.items():
+                    if cluster == change.cluster_id:
                         self.cluster_by_found[origin] = change.into_id
                 for page in self.pages_in(change.cluster_id):
                     self.cluster_by_page[page] = change.into_id
@@ -159,11 +159,11 @@ class _Following:
 
     def pages_in(self, cluster: int) -> list[int]:
         """Return the pages in a cluster that are followed one by one."""
-        return [page for page, its in self.cluster_by_page.items() if its == cluster]
+        return [page for page, now_in in self.cluster_by_page.items() if now_in == cluster]
 
     def follow_one_by_one(self, cluster: int) -> None:
         """Follow the pages of a cluster one by one that were followed together."""
-        origins = {origin for origin, its in self.cluster_by_found.items() if its == cluster}
+        origins = {origin for origin, now_in in self.cluster_by_found.items() if now_in == cluster}
         rows = PageMembership.objects.filter(clustering=self.clustering, found__in=origins)
         places = rows.values_list("page", "found", "cluster")
         for page, origin, stored in places.iterator(chunk_size=5_000):

@@ -31,7 +31,7 @@ class ShownLayout(NamedTuple):
 def layouts_by_cluster(
     clustering: Clustering, clusters: Sequence[Cluster] | None = None
 ) -> dict[int, list[ShownLayout]]:
-    """Return the layouts of clusters, or of some, the largest first; none where there is only one."""
+    """Return the layouts of all clusters or of some, the largest first; none where a cluster has only one."""
     members = PageMembership.objects.filter(
         clustering=clustering, layout__isnull=False, cluster__isnull=False
     )
@@ -44,29 +44,32 @@ def layouts_by_cluster(
     shown: dict[int, list[ShownLayout]] = {}
     for cluster, layout, n_pages in sorted(counts, key=lambda row: (-row[2], row[1])):
         shown.setdefault(cluster, []).append(ShownLayout(layouts[layout], n_pages))
-    return {cluster: _with_lacks(its) for cluster, its in shown.items() if len(its) > 1}
+    return {pk: _with_lacks(of_cluster) for pk, of_cluster in shown.items() if len(of_cluster) > 1}
 
 
 def _with_lacks(layouts: Sequence[ShownLayout]) -> list[ShownLayout]:
     """Return layouts with what each lacks: what one has, all others of the cluster lack."""
     return [
         ShownLayout(
-            each.layout,
-            each.n_pages,
-            [text for other in layouts if other is not each for text in other.layout.has],
+            shown.layout,
+            shown.n_pages,
+            [text for other in layouts if other is not shown for text in other.layout.has],
         )
-        for each in layouts
+        for shown in layouts
     ]
 
 
 def layout_named(cluster: Cluster, name: str) -> int:
     """Return the key of a layout that a cluster has now. Raises ValidationError where none has the name."""
     clustering = Clustering.objects.current().filter(site=cluster.site).without_model().first()
-    shown = layouts_by_cluster(clustering, [cluster]).get(cluster.pk, []) if clustering else []
-    for its in shown:
-        if its.layout.name == name:
-            return its.layout.pk
-    names = ", ".join(its.layout.name for its in shown) or "none, since its pages look alike"
+    layouts: list[ClusterLayout] = []
+    if clustering is not None:
+        of_cluster = layouts_by_cluster(clustering, [cluster]).get(cluster.pk, [])
+        layouts = [shown.layout for shown in of_cluster]
+    for layout in layouts:
+        if layout.name == name:
+            return layout.pk
+    names = ", ".join(layout.name for layout in layouts) or "none, since its pages look alike"
     raise ValidationError(f"{cluster} has no layout {name!r}; it has: {names}")
 
 
@@ -78,7 +81,8 @@ def split_off_layout(*, cluster: Cluster, layout: int, actor: User | None) -> Cl
     with transaction.atomic():
         clustering = locked_clustering(cluster.site)
         shown = layouts_by_cluster(clustering, [cluster]).get(cluster.pk, [])
-        split = next((its.layout for its in shown if its.layout.pk == layout), None)
+        layouts = [each.layout for each in shown]
+        split = next((each for each in layouts if each.pk == layout), None)
         if split is None:
             raise ValidationError(
                 f"{cluster} has no such layout beside another one; it was clustered again or split"

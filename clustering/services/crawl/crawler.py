@@ -387,6 +387,10 @@ class Crawler:
             self._look_for_log_out(task, task.page)
 
     def _accept_robots(self, queue: HostQueue, task: FetchTask) -> None:
+        """Obey a host's robots.txt, or give the host up without one.
+
+        After a failure that may pass nothing is done, so that robots.txt is asked for again.
+        """
         queue.has_asked_for_robots = False
         if isinstance(task.answer, RobotsFile):
             hosts.keep_robots(host=queue.host, file=task.answer)

@@ -114,16 +114,23 @@ def _links_of(pages: Iterable[Page]) -> Mapping[int, list[tuple[str, str]]]:
 
 
 def _records_of_page(page: Page, links: Iterable[tuple[str, str]]) -> list[bytes]:
-    snapshot = page.latest_snapshot
+    """Return request, response and metadata of a page; of a redirect no request.
+
+    A page without bytes has only metadata, which say why.
+    """
     visited_at = page.visited_at or page.first_seen_at
     facts = {"hopsFromSeed": "L" * page.depth}
     if page.given_url != page.url:
         facts["vertex-given-url"] = page.given_url
-    if snapshot is None or page.state == Page.State.REDIRECTED:
-        if page.state == Page.State.REDIRECTED and page.redirects_to is not None:
-            response = _redirect(page, page.redirects_to.url, visited_at)
-            return [response, _metadata(page.url, visited_at, facts)]
+
+    is_redirected = page.state == Page.State.REDIRECTED
+    if is_redirected and page.redirects_to is not None:
+        response = _redirect(page, page.redirects_to.url, visited_at)
+        return [response, _metadata(page.url, visited_at, facts)]
+    snapshot = page.latest_snapshot
+    if is_redirected or snapshot is None:
         return [_metadata(page.url, visited_at, facts | _fate_of(page))]
+
     try:
         body = page_store().read(snapshot.body)
     except (BodyMissing, BodyDamaged) as error:

@@ -183,11 +183,15 @@ def _test_clusters(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[
 
 
 def _test_once(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
+    """Test each cluster on its bellwethers; what is not broken is searched for implausible values.
+
+    Pages from a file are tested without what earlier checks and fetches of the site say.
+    """
     run, watched = check_run.run, check_run.watched
     silences = {} if check_run.source else fetched_pages.silences(check_run.check)
+    failed_before = {} if check_run.source else failed_when_undecided(check_run.site)
     with run.kept_alive():
         triage = triage_of(watched, fresh, error_pages.error_signatures(check_run.site), silences)
-    failed_before = {} if check_run.source else failed_when_undecided(check_run.site)
     tested = []
     for cluster in watched:
         run.renew(message=cluster.name)

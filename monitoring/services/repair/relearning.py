@@ -502,18 +502,16 @@ def _values_of(
 
 
 def _record_samples(page: _ListPage) -> RecordSamples:
+    """Return the records of a page to learn from: those with values that were found again as annotated."""
     annotated = [
         AnnotatedPage(page.url, copy, _marked_nodes(proposed.values), proposed.absent)
         for (copy, _), proposed in zip(page.copies, page.proposals, strict=False)
         if proposed.values
     ]
     has_text = _have_text(page.records)
-    found_again = set(page.indices)
-    unannotated = [
-        copy_of_record(record, has_text=has_text)[0]
-        for index, record in enumerate(page.records)
-        if index not in found_again
-    ]
+    matched = set(page.indices)
+    other_records = [record for index, record in enumerate(page.records) if index not in matched]
+    unannotated = [copy_of_record(record, has_text=has_text)[0] for record in other_records]
     return RecordSamples(
         annotated, unannotated[:MAX_RECORDS_OF_PAGE], _marked_nodes(page.page_values), has_text
     )

@@ -98,8 +98,9 @@ def figure_5(user: User) -> list[ReuseRow]:
     last_job_by_site: dict[str, int] = {}
     decisions_by_site: dict[str, dict[str, DecisionCount]] = {}
     for row in counts[: MAX_REPAIRS * DECISIONS_PER_SITE]:
-        site = row["site__name"]
-        if last_job_by_site.setdefault(site, row["job"]) == row["job"]:
+        site, job = row["site__name"], row["job"]
+        last_job = last_job_by_site.setdefault(site, job)  # the newest come first
+        if job == last_job:
             decisions = decisions_by_site.setdefault(site, {})
             decisions[row["decision"]] = DecisionCount(row["n"], row["urls"], row["by_signature"])
     sites = list(decisions_by_site)[:MAX_REPAIRS]

@@ -206,24 +206,24 @@ def _shared_by(written: Sequence[HandWritten]) -> set[str]:
 
 
 def _span(lines: Sequence[str], template: _Element) -> tuple[int, int]:
-    """Return the first and last line of a template with its comment.
+    """Return the numbers of the first and last line of a template, with the comment on it before.
 
-    Raises StylesheetRefused.
+    Raises StylesheetRefused where it does not begin and end on lines of its own.
     """
     name = str(template.get("name"))
     first = _line(template) - 1
-    opens = 0 <= first < len(lines) and lines[first].lstrip().startswith("<xsl:template ")
-    comments = f"<!-- {name.removeprefix('attribute-')} ("
-    begin = first - 1 if first and lines[first - 1].strip().startswith(comments) else first
-    if opens and lines[first].rstrip().endswith("/>"):
-        return begin, first
-    ends = (n for n in range(first, len(lines)) if lines[n].rstrip().endswith("</xsl:template>"))
-    last = next(ends, None) if opens else None
-    if last is None:
-        raise StylesheetRefused(
-            f"the template {name} does not begin and end on lines of its own; change it in the stylesheet"
-        )
-    return begin, last
+    begin = first
+    if first and lines[first - 1].strip().startswith(f"<!-- {name.removeprefix('attribute-')} ("):
+        begin = first - 1
+    if 0 <= first < len(lines) and lines[first].lstrip().startswith("<xsl:template "):
+        if lines[first].rstrip().endswith("/>"):
+            return begin, first
+        for number in range(first, len(lines)):
+            if lines[number].rstrip().endswith("</xsl:template>"):
+                return begin, number
+    raise StylesheetRefused(
+        f"the template {name} does not begin and end on lines of its own; change it in the stylesheet"
+    )
 
 
 def _line(template: _Element) -> int:

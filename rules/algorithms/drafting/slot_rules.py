@@ -93,11 +93,11 @@ def _pages_to_mark(pages: Sequence[ClusterPage], marks: Sequence[Marks]) -> set[
 
 
 def _annotated(page: ClusterPage, marks: Marks) -> AnnotatedPage:
-    """Return a page with the marks of the slots for what no person annotated on it."""
+    """Return a page with what a person annotated on it, and the marks of the slots for the other fields."""
     by_hand = page.annotated
     if by_hand is None:
         return AnnotatedPage(page.url, page.tree, marks)
-    is_open = {
+    not_annotated = {
         field: nodes
         for field, nodes in marks.items()
         if field not in by_hand.values and field not in by_hand.absent
@@ -105,7 +105,7 @@ def _annotated(page: ClusterPage, marks: Marks) -> AnnotatedPage:
     return AnnotatedPage(
         page.url,
         page.tree,
-        {**is_open, **by_hand.values},
+        {**not_annotated, **by_hand.values},
         by_hand.absent,
         by_hand.problem,
         by_hand.records,

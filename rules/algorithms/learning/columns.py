@@ -196,7 +196,7 @@ def _heading(index: NodeIndex, feature: Feature) -> Mask:
     headings = _mask_of(index, index.elements_by_label, feature.values) & ~same_tag
     reached = headings[index.befores] & same_tag
     under_heading = reached
-    while reached.any():
+    while reached.any():  # each round reaches the next siblings of those reached before
         reached = reached[index.befores] & same_tag & ~under_heading
         under_heading = under_heading | reached
     return under_heading

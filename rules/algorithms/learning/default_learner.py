@@ -111,7 +111,15 @@ def _on_annotated_pages(samples: Samples, bits: NodeSet) -> NodeSet:
 def learn_attribute(
     samples: Samples, targets: Targets, attribute: AttributeType, claimed: NodeSet = 0
 ) -> AttributeRule:
-    """Return the attribute's rule, or the reason why there is none."""
+    """Return the attribute's rule; its failures say which annotations it does not read, and why.
+
+    Marks in elements, texts and attributes of elements are learnt apart. Where no rule is precise:
+
+    1. Learn from all marks but the odd ones.
+    2. Where that fails too, take the draft that reads most annotated pages right.
+
+    A rare kind of mark is odd where a more frequent kind had no precise rule.
+    """
     alternatives: list[Alternative] = []
     losers: list[Alternative] = []
     failures = list(targets.failures)
@@ -132,7 +140,7 @@ def learn_attribute(
             learnt, odd_marks = _learn_without_odd_marks(task)
             failures += _failures_of_odd_marks(task, odd_marks)
             if not learnt.alternatives:
-                learnt = _learn_draftsly(task)
+                learnt = _best_draft(task)
         alternatives += learnt.alternatives
         losers += learnt.losers
     rule = rule_of(attribute, alternatives)
@@ -286,8 +294,8 @@ def _learn_cover(task: AttributeTask) -> TargetRule:
     return cover.rule
 
 
-def _learn_draftsly(task: AttributeTask) -> TargetRule:
-    """Return what reads the annotated values best; nothing where no part of a text is a value."""
+def _best_draft(task: AttributeTask) -> TargetRule:
+    """Return the imprecise rule that reads the annotated values best; nothing where none can be cut out."""
     _, cover = cover_values(task)
     drafts = [cover.rule] if cover.parts else []
     goal = task.goal

@@ -383,9 +383,12 @@ def _features_at(
     return {feature for generate in generators for feature in generate(chain)}
 
 
-def _disjunctions(of_pages: Sequence[set[Feature]]) -> Iterator[Feature]:
-    """Yield the features of two or three values: one slot, of which each page has one value."""
-    tables = [_values_by_slot(features) for features in of_pages]
+def _disjunctions(features_of_pages: Sequence[set[Feature]]) -> Iterator[Feature]:
+    """Yield features with two or three values: any of them may stand there.
+
+    They are made of slots, features without their values, that have one value on each page.
+    """
+    tables = [_values_by_slot(features) for features in features_of_pages]
     for slot in set.intersection(*(set(table) for table in tables)):
         if any(len(table[slot]) > 1 for table in tables):
             continue

@@ -254,8 +254,8 @@ class _PageWalk:
         self.page = page
         self.nodes = page.nodes
         self.open: list[int] = []  # the elements that the walk is in
-        # Per open element its last child so far, and how many; the first is of the page.
-        self.last: list[tuple[int, int]] = [(-1, 0)]
+        # Of the page and each open element, its last child so far (-1: none), and how many it has.
+        self.last_children: list[tuple[int, int]] = [(-1, 0)]
         self.texts: list[str] = []
         self.length = 0
 
@@ -272,7 +272,7 @@ class _PageWalk:
         self.page.text = "".join(self.texts)
 
     def add(self, element: _Element, part: str, text: str | None) -> IndexedNode:
-        before, n_before = self.last[-1]
+        before, n_before = self.last_children[-1]
         parent = self.open[-1] if self.open else -1
         node = IndexedNode(self.page.page, parent, element, part, text)
         node.before, node.n_before, node.start_of_text = before, n_before, self.length
@@ -290,12 +290,13 @@ class _PageWalk:
         self.length += len(text)
 
     def begin(self, element: _Element) -> None:
-        node = self.add(element, ITSELF, None)
-        number = self.page.first + len(self.nodes) - 1
-        self.last[-1] = (number, node.n_before + 1)
-        self.open.append(number)
-        self.last.append((-1, 0))
+        """Add an element, open it as the last child of its parent, and index what it is found by."""
         page = self.page
+        node = self.add(element, ITSELF, None)
+        number = page.first + len(self.nodes) - 1
+        self.last_children[-1] = (number, node.n_before + 1)
+        self.open.append(number)
+        self.last_children.append((-1, 0))
         page.by_tag[str(element.tag)].append(number)
         for name, value in map(_as_text, element.items()):
             page.by_name[name].append(number)
@@ -307,4 +308,4 @@ class _PageWalk:
     def finish(self) -> None:
         node = self.nodes[self.open.pop() - self.page.first]
         node.end, node.end_of_text = self.page.first + len(self.nodes), self.length
-        node.n_children = self.last.pop()[1]
+        _, node.n_children = self.last_children.pop()

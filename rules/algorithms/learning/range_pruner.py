@@ -313,9 +313,10 @@ def _heads(examples: Sequence[CutExample]) -> list[str]:
 
 
 def _guarded(text: str, *, before: str = "", after: str = "") -> str:
-    """Return a text with a blank around it where it begins or ends with a word, so that it divides none.
+    """Return a text that bounds values, with a blank where a whole word of it begins or ends.
 
-    `before` or `after` is the letter that stands there in the example.
+    The blank says that the word is whole: "in " is not found in "inside". `before` and `after` are
+    the letters beside the text in the example; where they are blank, its own first and last count.
     """
     bare = text.strip()
     begins = bare[0].isalnum() and (before or text)[0] == " "

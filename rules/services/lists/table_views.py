@@ -88,7 +88,10 @@ def merged_table(table: ListTable, view: TableView) -> ListTable:
 
 
 def viewed_table(table: ListTable, view: TableView) -> ListTable:
-    """Return the table as the person wants to see it; columns that were dropped are left out and told."""
+    """Return the table as a person wants to see it, with the columns that she dropped as left out.
+
+    No column is renamed where two would have the same name.
+    """
     table = merged_table(table, view)
     dropped: list[ListColumn] = []
     if view.shown is not None:

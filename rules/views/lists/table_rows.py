@@ -165,8 +165,5 @@ def _free(name: str, names_in_use: set[str]) -> str:
     """Return the name, or the first of name_2, name_3 ... that is not in use."""
     if name not in names_in_use:
         return name
-    for n in count(2):
-        numbered = f"{name[: MAX_CELL_CHARS - 4]}_{n}"
-        if numbered not in names_in_use:
-            break
-    return numbered
+    numbered_names = (f"{name[: MAX_CELL_CHARS - 4]}_{n}" for n in count(2))
+    return next(numbered for numbered in numbered_names if numbered not in names_in_use)
