@@ -78,11 +78,8 @@ class WholeListForm(forms.Form):
     )
 
 
-class AcceptForm(forms.Form):
-    """What the table of a list becomes."""
-
-    snapshot = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**53)
-    vertical = forms.CharField(
+def vertical_field(help_text: str) -> forms.CharField:
+    return forms.CharField(
         label="Vertical",
         max_length=63,
         validators=[ATTRIBUTE_NAME],
@@ -94,8 +91,17 @@ class AcceptForm(forms.Form):
                 "list": "verticals",
             }
         ),
-        help_text="What a record is: a new name makes a vertical of these columns, that of an existing one"
-        " adds the columns that it lacks.",
+        help_text=help_text,
+    )
+
+
+class AcceptForm(forms.Form):
+    """What the table of a list becomes."""
+
+    snapshot = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**53)
+    vertical = vertical_field(
+        "What a record is: a new name makes a vertical of these columns, that of an existing one"
+        " adds the columns that it lacks."
     )
     publishes = forms.BooleanField(
         label="Publish at once if the rule gives back this very table",
@@ -130,20 +136,9 @@ class ColumnForm(forms.Form):
 class FieldsForm(forms.Form):
     """What found fields become."""
 
-    vertical = forms.CharField(
-        label="Vertical",
-        max_length=63,
-        validators=[ATTRIBUTE_NAME],
-        widget=forms.TextInput(
-            attrs={
-                "autocomplete": "off",
-                "spellcheck": "false",
-                "class": "mono",
-                "list": "verticals",
-            }
-        ),
-        help_text="What a page is about: a new name makes a vertical of these fields, that of an existing one"
-        " adds the fields that it lacks.",
+    vertical = vertical_field(
+        "What a page is about: a new name makes a vertical of these fields, that of an existing one"
+        " adds the fields that it lacks."
     )
 
 

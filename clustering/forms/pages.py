@@ -25,22 +25,51 @@ class ManyFilesField(forms.FileField):
         return [super(ManyFilesField, self).clean(file, initial) for file in handed_in]
 
 
+class AddressField(forms.CharField):
+    """An address, normalised; blank where none is entered."""
+
+    def __init__(self, label: str, *, help_text: str) -> None:
+        super().__init__(
+            label=label,
+            max_length=2048,
+            required=False,
+            widget=forms.TextInput(
+                attrs={"inputmode": "url", "class": "mono", "autocomplete": "off"}
+            ),
+            help_text=help_text,
+        )
+
+    def clean(self, value: object) -> str:
+        entered: str = super().clean(value)
+        return read_address(entered) if entered else ""
+
+
+def max_pages_field() -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=DEFAULT_PAGES
+    )
+
+
+def delay_field() -> forms.FloatField:
+    return forms.FloatField(
+        label="Pause between requests",
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+        help_text="Seconds for each host. Blank: as in the site's settings.",
+    )
+
+
 class ImportForm(forms.Form):
     uploads = ManyFilesField(
         label="Files",
         help_text="A zip of pages, with a manifest.jsonl or without, a WARC, or HTML files.",
     )
-    base_url = forms.CharField(
-        label="Address that the files stand for",
-        max_length=2048,
-        required=False,
-        widget=forms.TextInput(attrs={"inputmode": "url", "class": "mono", "autocomplete": "off"}),
+    base_url = AddressField(
+        "Address that the files stand for",
         help_text="For files that do not say it: a.html becomes this address with a.html after it.",
     )
-
-    def clean_base_url(self) -> str:
-        entered: str = self.cleaned_data["base_url"]
-        return read_address(entered) if entered else ""
 
 
 class SearchLogForm(forms.Form):
@@ -51,28 +80,11 @@ class SearchLogForm(forms.Form):
 
 
 class SitemapForm(forms.Form):
-    sitemap = forms.CharField(
-        label="Sitemap",
-        max_length=2048,
-        required=False,
-        widget=forms.TextInput(attrs={"inputmode": "url", "class": "mono", "autocomplete": "off"}),
-        help_text="Blank: those that robots.txt names, else /sitemap.xml.",
+    sitemap = AddressField(
+        "Sitemap", help_text="Blank: those that robots.txt names, else /sitemap.xml."
     )
-    max_pages = forms.IntegerField(
-        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=DEFAULT_PAGES
-    )
-    delay = forms.FloatField(
-        label="Pause between requests",
-        min_value=0,
-        max_value=MAX_DELAY,
-        required=False,
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
-        help_text="Seconds for each host. Blank: as in the site's settings.",
-    )
-
-    def clean_sitemap(self) -> str:
-        entered: str = self.cleaned_data["sitemap"]
-        return read_address(entered) if entered else ""
+    max_pages = max_pages_field()
+    delay = delay_field()
 
 
 class AddressListForm(forms.Form):
@@ -88,14 +100,7 @@ class AddressListForm(forms.Form):
         required=False,
         help_text="An address a line, also as .gz or .zst; of any length.",
     )
-    delay = forms.FloatField(
-        label="Pause between requests",
-        min_value=0,
-        max_value=MAX_DELAY,
-        required=False,
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
-        help_text="Seconds for each host. Blank: as in the site's settings.",
-    )
+    delay = delay_field()
 
     def clean(self) -> dict[str, object]:
         entered = super().clean() or {}
@@ -105,24 +110,9 @@ class AddressListForm(forms.Form):
 
 
 class CrawlForm(forms.Form):
-    entry = forms.CharField(
-        label="Begin at",
-        max_length=2048,
-        required=False,
-        widget=forms.TextInput(attrs={"inputmode": "url", "class": "mono", "autocomplete": "off"}),
-        help_text="Blank: the site's home page.",
-    )
-    max_pages = forms.IntegerField(
-        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=DEFAULT_PAGES
-    )
-    delay = forms.FloatField(
-        label="Pause between requests",
-        min_value=0,
-        max_value=MAX_DELAY,
-        required=False,
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
-        help_text="Seconds for each host. Blank: as in the site's settings.",
-    )
+    entry = AddressField("Begin at", help_text="Blank: the site's home page.")
+    max_pages = max_pages_field()
+    delay = delay_field()
 
     strategy = forms.ChoiceField(
         label="Order",
@@ -134,7 +124,3 @@ class CrawlForm(forms.Form):
 
     def clean_strategy(self) -> str:
         return self.cleaned_data["strategy"] or Strategy.BREADTH_FIRST
-
-    def clean_entry(self) -> str:
-        entered: str = self.cleaned_data["entry"]
-        return read_address(entered) if entered else ""

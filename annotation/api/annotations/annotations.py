@@ -17,7 +17,7 @@ from annotation.services.files import importing
 from annotation.services.samples import sampling
 from clustering.api.pages.pages import hash_of_url
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import (
@@ -200,14 +200,11 @@ class Annotations(ApiView):
 
 
 class SiteSamples(AtSite):
-    @endpoint(
+    @job_endpoint(
         "draw_samples",
         scope=Scope.VERTICALS_WRITE,
         needs=(Role.EDITOR, "there"),
         takes=NewSamples,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["annotations"],
     )
     def post(
@@ -225,13 +222,11 @@ class SiteAnnotations(AtSite):
     parser_classes = (MultiPartParser,)
     max_megabytes = settings.MAX_UPLOAD_MB + 1  # the form around the file is no megabyte
 
-    @endpoint(
+    @job_endpoint(
         "import_annotations",
         scope=Scope.VERTICALS_WRITE,
         needs=(Role.EDITOR, "there"),
         takes=AnnotationUpload,
-        answers=JobRow,
-        status=202,
         errors=(409, 507),
         tags=["annotations"],
     )

@@ -25,7 +25,7 @@ from clustering.services.clusters.cluster_changes import rename_cluster
 from clustering.services.clusters.kinds import kind_of, set_annotating, set_kind
 from clustering.services.clusters.layouts import layouts_by_cluster
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
@@ -283,14 +283,11 @@ class Clusterings(AtSite):
             newest_first=True,
         )
 
-    @endpoint(
+    @job_endpoint(
         "cluster_site",
         scope=WRITE,
         needs=(Role.OPERATOR, "there"),
         takes=NewClustering,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["clusters"],
     )
     def post(

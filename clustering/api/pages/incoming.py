@@ -16,8 +16,8 @@ from clustering.services.crawl.address_lists import MAX_PASTED
 from clustering.services.crawl.limits import MAX_DELAY, MAX_PAGES
 from clustering.services.crawl.sitemap_crawling import sitemap_crawl_request
 from clustering.services.pages import search_log, uploaded_pages
-from vertex.core.api.endpoints import AtSite, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.endpoints import AtSite
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, StrictSerializer
 from vertex.core.models import Role, Scope, Site
@@ -25,6 +25,21 @@ from vertex.core.services.files import uploads
 from vertex.core.services.jobs.requests import enqueue
 
 STRATEGIES = [(str(strategy.value), str(strategy.label)) for strategy in crawling.Strategy]
+
+
+def max_pages_field() -> serializers.IntegerField:
+    return serializers.IntegerField(
+        min_value=1, max_value=MAX_PAGES, required=False, help_text="Stop after so many pages."
+    )
+
+
+def delay_field() -> serializers.FloatField:
+    return serializers.FloatField(
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        help_text="Seconds between two requests to a host; by default the site's.",
+    )
 
 
 class NewCrawl(Body):
@@ -35,15 +50,8 @@ class NewCrawl(Body):
         required=False,
         help_text="Where to begin; by default at the site's home page.",
     )
-    max_pages = serializers.IntegerField(
-        min_value=1, max_value=MAX_PAGES, required=False, help_text="Stop after so many pages."
-    )
-    delay = serializers.FloatField(
-        min_value=0,
-        max_value=MAX_DELAY,
-        required=False,
-        help_text="Seconds between two requests to a host; by default the site's.",
-    )
+    max_pages = max_pages_field()
+    delay = delay_field()
     strategy = serializers.ChoiceField(choices=STRATEGIES, required=False)
 
 
@@ -69,14 +77,11 @@ class PagesUpload(StrictSerializer):
 
 
 class Crawls(AtSite):
-    @endpoint(
+    @job_endpoint(
         "crawl_site",
         scope=Scope.PAGES_WRITE,
         needs=(Role.OPERATOR, "there"),
         takes=NewCrawl,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["incoming"],
     )
     def post(
@@ -92,13 +97,11 @@ class Imports(AtSite):
     parser_classes = (MultiPartParser,)
     max_megabytes = settings.MAX_UPLOAD_MB + 1  # the form around the file is no megabyte
 
-    @endpoint(
+    @job_endpoint(
         "import_pages",
         scope=Scope.PAGES_WRITE,
         needs=(Role.OPERATOR, "there"),
         takes=PagesUpload,
-        answers=JobRow,
-        status=202,
         errors=(409, 507),
         tags=["incoming"],
     )
@@ -129,26 +132,16 @@ class NewSitemapCrawl(Body):
         required=False,
         help_text="The sitemap to read; by default those that robots.txt names, else /sitemap.xml.",
     )
-    max_pages = serializers.IntegerField(
-        min_value=1, max_value=MAX_PAGES, required=False, help_text="Stop after so many pages."
-    )
-    delay = serializers.FloatField(
-        min_value=0,
-        max_value=MAX_DELAY,
-        required=False,
-        help_text="Seconds between two requests to a host; by default the site's.",
-    )
+    max_pages = max_pages_field()
+    delay = delay_field()
 
 
 class SitemapCrawls(AtSite):
-    @endpoint(
+    @job_endpoint(
         "crawl_sitemaps",
         scope=Scope.PAGES_WRITE,
         needs=(Role.OPERATOR, "there"),
         takes=NewSitemapCrawl,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["incoming"],
     )
     def post(
@@ -169,22 +162,15 @@ class NewAddressList(Body):
         max_length=MAX_PASTED,
         help_text="Pages of the site, to be visited in this order; their links are not followed.",
     )
-    delay = serializers.FloatField(
-        min_value=0,
-        max_value=MAX_DELAY,
-        required=False,
-        help_text="Seconds between two requests to a host; by default the site's.",
-    )
+    delay = delay_field()
 
 
 class AddressLists(AtSite):
-    @endpoint(
+    @job_endpoint(
         "visit_addresses",
         scope=Scope.PAGES_WRITE,
         needs=(Role.OPERATOR, "there"),
         takes=NewAddressList,
-        answers=JobRow,
-        status=202,
         errors=(409, 507),
         tags=["incoming"],
     )
@@ -205,13 +191,11 @@ class SearchLogs(AtSite):
     parser_classes = (MultiPartParser,)
     max_megabytes = settings.MAX_UPLOAD_MB + 1
 
-    @endpoint(
+    @job_endpoint(
         "import_search_log",
         scope=Scope.PAGES_WRITE,
         needs=(Role.OPERATOR, "there"),
         takes=SearchLogUpload,
-        answers=JobRow,
-        status=202,
         errors=(409, 507),
         tags=["incoming"],
     )

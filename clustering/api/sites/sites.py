@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from clustering.services.crawl.limits import MAX_DELAY
 from clustering.services.sites import retention, sites
 from vertex.core.api.endpoints import ApiView, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
@@ -160,13 +160,10 @@ class SiteView(ApiView):
         sites.change_site(site=subject, actor=caller_of(request), **body)
         return row_of_site(subject)
 
-    @endpoint(
+    @job_endpoint(
         "delete_site",
         scope=Scope.SITES_WRITE,
         needs=(Role.ADMINISTRATOR, "there"),
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["sites"],
     )
     def delete(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:

@@ -79,12 +79,6 @@ def number_elements(tree: _Element) -> list[_Element]:
     return list(tree.iter(etree.Element))
 
 
-def element_at(tree: _Element, number: int) -> _Element | None:
-    """Return the element of this number, None where there is none."""
-    elements = number_elements(tree)
-    return elements[number] if 0 <= number < len(elements) else None
-
-
 def number_of(tree: _Element, element: _Element) -> int:
     """Return an element's number. Raises ValueError where it is not of the tree."""
     return number_elements(tree).index(element)

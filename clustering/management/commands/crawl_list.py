@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clustering.services.crawl.crawl_results import CrawlLine
+from clustering.management.crawl_command import CrawlCommand
 from clustering.services.crawl.limits import DEFAULT_PAGES
 from clustering.services.crawl.list_crawling import list_crawl_request
-from vertex.core.management.output import WorkCommand, whole_number
+from vertex.core.management.output import whole_number
 
 
-class Command(WorkCommand):
+class Command(CrawlCommand):
     help = (
         "Fetch the list at URL, the pages on which it goes on, and the page about each of its records;"
         " politely, as crawl_site does."
@@ -34,10 +34,7 @@ class Command(WorkCommand):
             metavar="N",
             help=f"fetch at most this many pages (default: {DEFAULT_PAGES:,})",
         )
-        parser.add_argument(
-            "--delay", type=float, metavar="SECONDS", help="between two requests to a host"
-        )
-        self.add_output_argument(parser)
+        self.add_crawl_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         request = list_crawl_request(
@@ -48,13 +45,7 @@ class Command(WorkCommand):
             max_pages=options["max_pages"],
             delay=options["delay"],
         )
-        with self.open_output(options["output"]) as lines, self.progress(request.title) as advance:
-
-            def report(line: CrawlLine) -> None:
-                lines.write(line.as_json())
-                advance(line)
-
-            result = self.run_here(request, report=report)
+        result = self.crawl_here(request, options["output"])
         self.notice(
             f"{result['lists']} page(s) of the list, {result['records']} records, {result['details']} details"
         )

@@ -7,14 +7,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from clustering.management.crawl_command import CrawlCommand
 from clustering.services.crawl import crawling
-from clustering.services.crawl.crawl_results import CrawlLine
-from vertex.core.management.output import WorkCommand, whole_number
+from vertex.core.management.output import whole_number
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.requests import create_here
 
 
-class Command(WorkCommand):
+class Command(CrawlCommand):
     help = (
         "Visit the pages of SITE over HTTP, politely, and store them with their links. A crawl that was "
         "interrupted goes on where it stopped."
@@ -29,28 +29,17 @@ class Command(WorkCommand):
             "--max-pages", type=whole_number, metavar="N", help="visit at most this many pages"
         )
         parser.add_argument(
-            "--delay",
-            type=float,
-            metavar="SECONDS",
-            help="between two requests to a host (default: the site's own, 1 unless changed)",
-        )
-        parser.add_argument(
             "--strategy",
             choices=crawling.Strategy.values,
             default=crawling.Strategy.BREADTH_FIRST.value,
             help="breadth_first visits all pages, the others a small part that shows what classes there are",
         )
-        self.add_output_argument(parser)
+        self.add_crawl_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         job = self._job(site, options)
-        with self.open_output(options["output"]) as lines, self.progress(job.title) as advance:
-
-            def report(line: CrawlLine) -> None:
-                lines.write(line.as_json())
-                advance(line)
-
+        with self.reporting(job.title, options["output"]) as report:
             for line in crawling.lines_so_far(job):
                 report(line)
             work = partial(

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clustering.services.crawl.crawl_results import CrawlLine
+from clustering.management.crawl_command import CrawlCommand
 from clustering.services.crawl.sitemap_crawling import sitemap_crawl_request
-from vertex.core.management.output import WorkCommand, whole_number
+from vertex.core.management.output import whole_number
 
 
-class Command(WorkCommand):
+class Command(CrawlCommand):
     help = (
         "Visit the pages that the sitemaps of SITE list, and store them; links are not followed. Sitemaps are"
         " found by robots.txt, else at /sitemap.xml."
@@ -25,10 +25,7 @@ class Command(WorkCommand):
         parser.add_argument(
             "--max-pages", type=whole_number, metavar="N", help="visit at most this many pages"
         )
-        parser.add_argument(
-            "--delay", type=float, metavar="SECONDS", help="between two requests to a host"
-        )
-        self.add_output_argument(parser)
+        self.add_crawl_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         request = sitemap_crawl_request(
@@ -37,13 +34,7 @@ class Command(WorkCommand):
             max_pages=options["max_pages"],
             delay=options["delay"],
         )
-        with self.open_output(options["output"]) as lines, self.progress(request.title) as advance:
-
-            def report(line: CrawlLine) -> None:
-                lines.write(line.as_json())
-                advance(line)
-
-            result = self.run_here(request, report=report)
+        result = self.crawl_here(request, options["output"])
         self.notice(
             f"{result['sitemaps']:,} sitemap(s), {result['addresses']:,} address(es), "
             f"{result.get('stored', 0):,} page(s) stored, {result['known']:,} not changed since"

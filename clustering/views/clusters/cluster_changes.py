@@ -19,7 +19,7 @@ from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.toasts import tell
+from vertex.core.views.toasts import tell, tell_of_job
 
 
 @needs_role(Role.EDITOR)
@@ -75,9 +75,7 @@ def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
         return redirect("job", pk=error.job.pk)
     except ValidationError as error:
         return refuse(request, site, " ".join(error.messages))
-    tell(
-        request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk])
-    )
+    tell_of_job(request, job)
     return redirect("cluster", name=name, cluster_name=cluster_name)
 
 

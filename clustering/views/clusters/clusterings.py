@@ -28,7 +28,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
-from vertex.core.views.toasts import tell
+from vertex.core.views.toasts import tell, tell_of_job
 
 ALGORITHM_OF_GRAPH = "site_model"
 MAX_CLUSTERS = 200
@@ -79,8 +79,7 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            stop = reverse("cancel_job", args=[job.pk])
-            tell(request, f"{job.title}: the job is waiting.", undo_url=stop)
+            tell_of_job(request, job)
             return redirect("clusters", name=name)
     context = {
         "site": site,
@@ -135,11 +134,7 @@ def draw_thumbnails(request: HttpRequest, name: str) -> HttpResponse:
     except JobExists as error:
         messages.info(request, f"{error}.")
     else:
-        tell(
-            request,
-            f"{job.title}: the job is waiting.",
-            undo_url=reverse("cancel_job", args=[job.pk]),
-        )
+        tell_of_job(request, job)
     return redirect("clusters", name=name)
 
 

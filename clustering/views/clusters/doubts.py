@@ -16,7 +16,7 @@ from clustering.views.clusters.cluster_rows import current_clustering, work_on
 from clustering.views.clusters.doubt_rows import both_sides, doubt_card, has_doubts
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.toasts import tell
+from vertex.core.views.toasts import tell, tell_of_job
 
 ANSWERS = {"same": True, "different": False}
 
@@ -120,8 +120,7 @@ def follow_answers(request: HttpRequest, name: str) -> HttpResponse:
     if job is None:
         tell(request, "The clusters follow all answers.")
     else:
-        stop = reverse("cancel_job", args=[job.pk])
-        tell(request, f"{job.title}: the job is waiting.", undo_url=stop)
+        tell_of_job(request, job)
     return _back(request, site)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -12,7 +12,6 @@ from django.db.models.functions import Lag
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from clustering.dom.addresses import BadAddress
@@ -32,11 +31,11 @@ from clustering.services.pages.uploaded_pages import UnfitUploads, import_upload
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.files.uploads import UploadTooLarge, keep_upload
 from vertex.core.services.jobs.jobs import JobExists
-from vertex.core.services.jobs.requests import enqueue
+from vertex.core.services.jobs.requests import JobRequest, enqueue
 from vertex.core.storage import DiskFull
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, choice_of, list_page, list_part, words
-from vertex.core.views.toasts import tell
+from vertex.core.views.toasts import tell_of_job
 
 ORDERS = both_ways(
     {
@@ -159,26 +158,7 @@ def crawl_site(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     form = CrawlForm(request.POST or None)
     form.fields["entry"].widget.attrs["placeholder"] = site.root_url
-    form.fields["delay"].widget.attrs["placeholder"] = f"{site.crawl_delay:g}"
-    if request.method == "POST" and form.is_valid():
-        try:
-            job = enqueue(
-                crawling.crawl_request(
-                    site=site,
-                    entry=form.cleaned_data["entry"],
-                    max_pages=form.cleaned_data["max_pages"],
-                    delay=form.cleaned_data["delay"],
-                    strategy=form.cleaned_data["strategy"],
-                ),
-                actor=user_of(request),
-            )
-        except JobExists as error:
-            return _already(request, error)
-        except ValidationError as error:
-            form.add_error(None, error)
-        else:
-            return _to_job(request, job)
-    return _form_page(request, "crawl_site", site, form)
+    return _crawl_page(request, "crawl_site", site, form, crawling.crawl_request)
 
 
 @needs_role(Role.OPERATOR)
@@ -186,25 +166,28 @@ def crawl_site(request: HttpRequest, name: str) -> HttpResponse:
 def crawl_sitemaps(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     form = SitemapForm(request.POST or None)
+    return _crawl_page(request, "crawl_sitemaps", site, form, sitemap_crawl_request)
+
+
+def _crawl_page(
+    request: HttpRequest,
+    template: str,
+    site: Site,
+    form: Form,
+    request_of_job: Callable[..., JobRequest],
+) -> HttpResponse:
+    """Start the crawl that a form describes, or show the form with what is wrong with it."""
     form.fields["delay"].widget.attrs["placeholder"] = f"{site.crawl_delay:g}"
     if request.method == "POST" and form.is_valid():
         try:
-            job = enqueue(
-                sitemap_crawl_request(
-                    site=site,
-                    sitemap=form.cleaned_data["sitemap"],
-                    max_pages=form.cleaned_data["max_pages"],
-                    delay=form.cleaned_data["delay"],
-                ),
-                actor=user_of(request),
-            )
+            job = enqueue(request_of_job(site=site, **form.cleaned_data), actor=user_of(request))
         except JobExists as error:
             return _already(request, error)
         except ValidationError as error:
             form.add_error(None, error)
         else:
             return _to_job(request, job)
-    return _form_page(request, "crawl_sitemaps", site, form)
+    return _form_page(request, template, site, form)
 
 
 @needs_role(Role.OPERATOR)
@@ -281,9 +264,7 @@ def search_log(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _to_job(request: HttpRequest, job: Job) -> HttpResponse:
-    tell(
-        request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk])
-    )
+    tell_of_job(request, job)
     return redirect("job", pk=job.pk)
 
 

@@ -14,7 +14,7 @@ from monitoring.services.checks import changes, checking
 from monitoring.services.checks.coverage import coverage_by_day, drops_of
 from monitoring.services.checks.site_states import STATE_BY_KEY, figures_of
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import AS_GIVEN, ListQuery, Query, RowSerializer, listed
@@ -235,13 +235,10 @@ class CheckView(ApiView):
 
 
 class SiteChecks(AtSite):
-    @endpoint(
+    @job_endpoint(
         "check_site",
         scope=WRITE,
         needs=(Role.OPERATOR, "there"),
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from monitoring.models import Proposal
 from monitoring.services.repair import proposals, repairing
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
@@ -120,13 +120,10 @@ class ProposalView(ProposalAddress):
 
 
 class AcceptProposal(ProposalAddress):
-    @endpoint(
+    @job_endpoint(
         "accept_proposal",
         scope=WRITE,
         needs=(Role.REVIEWER, "there"),
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Proposal, **_: object) -> dict[str, Any]:
@@ -152,13 +149,10 @@ class RejectProposal(ProposalAddress):
 
 
 class SiteHealing(AtSite):
-    @endpoint(
+    @job_endpoint(
         "heal_site",
         scope=WRITE,
         needs=(Role.OPERATOR, "there"),
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:

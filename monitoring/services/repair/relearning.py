@@ -43,8 +43,6 @@ MAX_ROUNDS: Final = 3
 MIN_PRECISION: Final = 0.97  # of an attribute; below it the attribute is not proposed
 MIN_RECALL: Final = 0.5  # of an attribute; below it too little was found to propose it
 MIN_SHARE_OF_ATTRIBUTES: Final = 0.5  # that the old rule gave; with fewer somebody must look
-# Pages with a known value that are needed to judge an attribute that may change.
-MIN_PAGES_TO_JUDGE: Final = 3
 
 MAX_LISTS_TO_MATCH: Final = 5  # of a page
 MAX_LIST_PAGES: Final = 8  # from which a list's rule is learnt

@@ -17,7 +17,7 @@ from rules.services.review import reviewing
 from rules.services.review.impacts import start_impact
 from rules.services.review.rolling_back import roll_back
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
@@ -305,13 +305,10 @@ class RuleImpacts(RuleAddress):
         impacts = Impact.objects.filter(rule=subject)
         return page_of(impacts, row=ImpactRow, request=request, query=query, newest_first=True)
 
-    @endpoint(
+    @job_endpoint(
         "compute_impact",
         scope=WRITE,
         needs=(Role.EDITOR, "there"),
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["rules"],
     )
     def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
@@ -335,14 +332,11 @@ class RollBackRule(RuleAddress):
 
 
 class SiteDrafting(AtSite):
-    @endpoint(
+    @job_endpoint(
         "draft_rules",
         scope=WRITE,
         needs=(Role.EDITOR, "there"),
         takes=NewDrafting,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["rules"],
     )
     def post(
@@ -359,14 +353,11 @@ class SiteDrafting(AtSite):
 
 
 class SiteLearning(AtSite):
-    @endpoint(
+    @job_endpoint(
         "learn_rules",
         scope=WRITE,
         needs=(Role.EDITOR, "there"),
         takes=NewLearning,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["rules"],
     )
     def post(
@@ -383,13 +374,10 @@ class SiteLearning(AtSite):
 
 
 class SiteExtraction(AtSite):
-    @endpoint(
+    @job_endpoint(
         "extract_records",
         scope=WRITE,
         needs=(Role.OPERATOR, "there"),
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["rules"],
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:

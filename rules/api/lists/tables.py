@@ -19,7 +19,7 @@ from clustering.services.lists.list_tables import N_LISTS, ListTable
 from rules.services.lists import pasted_lists
 from rules.services.lists.shown_tables import shown_tables
 from vertex.core.api.endpoints import ApiView, endpoint
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import read_cursor, write_cursor
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query
@@ -128,14 +128,11 @@ class Tables(ApiView):
         """List the tables of the stored page of an address, as it was seen last."""
         return _tables_of(_page_at(request, query).latest_snapshot)
 
-    @endpoint(
+    @job_endpoint(
         "request_table",
         scope=Scope.PAGES_WRITE,
         needs=(Role.OPERATOR, "anywhere"),
         takes=NewTable,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["tables"],
     )
     def post(self, request: Request, *, body: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from rules.services.records.record_rows import NAMES, WantedRows, narrowed, reco
 from rules.services.records.record_schemas import record_schema
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.formats import BytesRenderer, FastJSONRenderer, LinesRenderer
-from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import read_cursor, write_cursor
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer
@@ -248,14 +248,11 @@ class RecordExport(ApiView):
 
 
 class SiteRecordExports(AtSite):
-    @endpoint(
+    @job_endpoint(
         "request_record_export",
         scope=Scope.RECORDS_READ,
         needs=(Role.OPERATOR, "there"),
         takes=NewExport,
-        answers=JobRow,
-        status=202,
-        errors=(409,),
         tags=["records"],
     )
     def post(

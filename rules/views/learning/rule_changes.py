@@ -22,7 +22,7 @@ from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.toasts import tell
+from vertex.core.views.toasts import tell, tell_of_job
 
 
 @needs_role(Role.EDITOR)
@@ -172,11 +172,7 @@ def _started(request: HttpRequest, site: Site, start: Callable[[], Job]) -> Http
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     else:
-        tell(
-            request,
-            f"{job.title}: the job is waiting.",
-            undo_url=reverse("cancel_job", args=[job.pk]),
-        )
+        tell_of_job(request, job)
     return redirect(_next(request) or reverse("rules", args=[site.name]))
 
 

@@ -37,7 +37,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of
-from vertex.core.views.toasts import tell
+from vertex.core.views.toasts import tell, tell_of_job
 
 JOBS = (pasted_lists.FETCHING, accepting_lists.ACCEPT_LIST.task)
 ROWS_SHOWN = 500
@@ -175,11 +175,7 @@ def crawl_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     else:
-        tell(
-            request,
-            f"{job.title}: the job is waiting.",
-            undo_url=reverse("cancel_job", args=[job.pk]),
-        )
+        tell_of_job(request, job)
     return redirect(_table_address(request, page))
 
 

@@ -21,7 +21,7 @@ def caller_of(request: Request) -> User:
 
 def check_scope(request: Request, scope: str) -> None:
     """Refuse a token that lacks the scope; a person's session has all scopes."""
-    if isinstance(request.auth, Token) and scope not in request.auth.scopes:
+    if isinstance(request.auth, Token) and not request.auth.has_scope(scope):
         raise PermissionDenied(f"The token lacks the scope {scope}.")
 
 

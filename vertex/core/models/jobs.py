@@ -148,13 +148,6 @@ class Job(models.Model):
         return self.state == self.State.DUE and self.due_at > timezone.now()
 
     @property
-    def share_done(self) -> float | None:
-        """Return how much is done, from 0 to 1; None while nobody knows how much there is to do."""
-        if self.state == self.State.DONE:
-            return 1.0
-        return min(1.0, self.n_done / self.n_total) if self.n_total else None
-
-    @property
     def rate(self) -> float | None:
         """Return the steps a second of the present worker; None before its first step."""
         end = self.finished_at or timezone.now()

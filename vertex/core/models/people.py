@@ -195,7 +195,7 @@ class Token(models.Model):
     def is_expired(self) -> bool:
         return self.expires_at <= timezone.now()
 
-    def has_scope(self, scope: Scope) -> bool:
+    def has_scope(self, scope: str) -> bool:
         return scope in self.scopes
 
 

@@ -25,7 +25,6 @@ def test_all_is_well_when_the_clock_and_every_queue_showed_life() -> None:
     seen = heartbeat.read_machine_health()
 
     assert (seen.problems, seen.n_overdue, set(seen.heartbeat_at)) == ((), 0, set(Job.Queue.values))
-    assert seen.is_well
 
 
 def test_a_new_installation_without_workers_says_so() -> None:

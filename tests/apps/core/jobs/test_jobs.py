@@ -470,7 +470,6 @@ class TestProgress:
             n_done_before=100, n_done=220, n_total=400,
         )  # fmt: skip
 
-        assert job.share_done == 0.55
         assert pytest.approx(job.rate, rel=0.01) == 2.0
         assert pytest.approx(job.seconds_left, abs=2) == 90
 
@@ -480,11 +479,8 @@ class TestProgress:
             job_of(n_done=5, claimed_at=timezone.now() - timedelta(seconds=1)),
         )
 
-        assert (waiting.share_done, waiting.rate, waiting.seconds_left) == (None, None, None)
-        assert (unknown.share_done, unknown.seconds_left) == (None, None)
-
-    def test_a_share_is_never_more_than_all(self) -> None:
-        assert job_of(n_done=12, n_total=10).share_done == 1.0
+        assert (waiting.rate, waiting.seconds_left) == (None, None)
+        assert unknown.seconds_left is None
 
 
 class TestVisibility:

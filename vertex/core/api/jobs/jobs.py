@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -11,8 +13,8 @@ from rest_framework.request import Request
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.errors import Conflict
 from vertex.core.api.paging import page_of
-from vertex.core.api.permissions import caller_of
-from vertex.core.api.serializers import ListQuery, RowSerializer, listed
+from vertex.core.api.permissions import Where, caller_of
+from vertex.core.api.serializers import ListQuery, RowSerializer, StrictSerializer, listed
 from vertex.core.models import Job, Refusal, Role, Scope, Site
 from vertex.core.services.jobs import jobs
 
@@ -170,6 +172,28 @@ class Refusals(ApiView):
             query=query,
             newest_first=True,
         )
+
+
+def job_endpoint(
+    name: str,
+    *,
+    scope: str,
+    needs: tuple[Role, Where],
+    tags: list[str],
+    takes: type[StrictSerializer] | None = None,
+    errors: tuple[int, ...] = (409,),
+) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
+    """Make a method a documented route that starts a job and returns its row."""
+    return endpoint(
+        name,
+        scope=scope,
+        needs=needs,
+        takes=takes,
+        answers=JobRow,
+        status=202,
+        errors=errors,
+        tags=tags,
+    )
 
 
 def row_of_job(job: Job) -> dict[str, Any]:

@@ -25,10 +25,6 @@ class MachineHealth:
     heartbeat_at: Mapping[str, datetime] = field(default_factory=dict)  # the last one, by queue
     problems: tuple[str, ...] = ()  # sentences for an operator
 
-    @property
-    def is_well(self) -> bool:
-        return not self.problems
-
 
 def record_heartbeat(name: str, *, now: datetime | None = None) -> None:
     """Record that the clock or a queue's worker is alive."""

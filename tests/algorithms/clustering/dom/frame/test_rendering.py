@@ -13,7 +13,6 @@ from lxml import etree
 from clustering.dom.frame.rendering import (
     FrameFiles,
     FrameScript,
-    element_at,
     number_elements,
     number_of,
     render_page,
@@ -115,11 +114,9 @@ class TestMap:
         tree = parse_page(b"<p>a<b>b</b><!-- c --></p><i>d</i>").tree
         assert tree is not None
 
-        assert ["html", "body", "p", "b", "i"] == [one.tag for one in number_elements(tree)]
-        bold = element_at(tree, 3)
-        assert bold is not None
-        assert ("b", 3) == (bold.tag, number_of(tree, bold))
-        assert element_at(tree, 5) is None
+        elements = number_elements(tree)
+        assert ["html", "body", "p", "b", "i"] == [element.tag for element in elements]
+        assert 3 == number_of(tree, elements[3])
 
     def test_the_deepest_page_is_read(self) -> None:
         stored, shown = numbers_and_texts("<div>" * 240 + "x")
