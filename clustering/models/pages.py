@@ -93,6 +93,7 @@ class Snapshot(models.Model):
         TRUNCATED = "truncated", "Truncated"  # deeper or longer than the parser reads
         EMPTY = "empty", "Empty"  # no element to be seen
         TOO_MANY_ATTRIBUTES = "too_many_attributes", "Too many attributes"
+        TOO_HEAVY = "too_heavy", "Too heavy to read"  # ended two processes that read it
 
     # No index of their own for the pages of snapshots and links: others begin with the page.
     page = models.ForeignKey(

@@ -16,7 +16,7 @@ Scripts, styles and what stands for a loaded file have no text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -36,6 +36,7 @@ from clustering.dom.frame.stylesheets import (
 )
 from clustering.dom.frame.xml_text import attributes, escaped, is_local
 from clustering.dom.links import find_base
+from clustering.dom.page import parse_page
 
 # Not INVISIBLE_TAGS: a `noscript` is written with its text, which the style sheet of the frame
 # hides.
@@ -120,6 +121,37 @@ def render_page(
     closing = "" if script is None else _script_element(script)
     writer.write(tree, opening=opening, closing=closing)
     return ("<!DOCTYPE html>\n" + "".join(writer.out)).encode()
+
+
+def render_body(
+    body: bytes,
+    content_type: str,
+    *,
+    base_url: str,
+    addresses: Mapping[str, tuple[str, str]],
+    sheets: Mapping[str, str],
+    script: Sequence[str] | None,
+) -> bytes:
+    """Return a page as `render_page` does, blank where there is nothing on it.
+
+    All arguments are plain values: `addresses` has the kind of each stored file and where the frame gets it,
+    `sheets` the cleaned style sheets, both by URL; `script` has the parts of a FrameScript. Raises
+    PageTooLarge.
+    """
+    tree = parse_page(body, content_type).tree
+    if tree is None:
+        return b""
+
+    def address_of(url: str, kind: str) -> str | None:
+        stored_kind, address = addresses.get(url, ("", ""))
+        return address if stored_kind == kind else None
+
+    return render_page(
+        tree,
+        base_url=base_url,
+        files=FrameFiles(address_of, sheets.get),
+        script=FrameScript(*script) if script else None,
+    )
 
 
 def _script_element(script: FrameScript) -> str:

@@ -8,6 +8,7 @@ lets its script run and tells its messages from all others.
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 from html import escape
 from typing import Final, NamedTuple
@@ -16,9 +17,11 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from clustering.dom.frame.rendering import FrameFiles, FrameScript, render_page
+from clustering.dom.frame.rendering import FrameScript, render_body, render_page
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Asset, Snapshot, SnapshotAssets
+from clustering.services.children.limits import ChildrenBusy
+from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.looks.asset_fetching import sheet_text
 from clustering.services.looks.assets import unfinished_job
 from vertex.core.models import Job, Role, User
@@ -54,6 +57,28 @@ class AssetFile(NamedTuple):
     content_type: str
 
 
+class StoredFiles(NamedTuple):
+    """The files that a page names, as they are stored."""
+
+    assets: list[Asset]
+    addresses: dict[str, tuple[str, str]]  # of the frame, with the kind, by URL
+
+    def address_of(self, url: str, kind: str) -> str | None:
+        """Return where the frame gets a file of this kind."""
+        stored_kind, address = self.addresses.get(url, ("", ""))
+        return address if stored_kind == kind else None
+
+    def read_sheets(self) -> dict[str, str]:
+        """Return the cleaned style sheets by URL."""
+        sheets = {}
+        for asset in self.assets:
+            with suppress(BodyMissing, BodyDamaged):
+                text = sheet_text(asset)
+                if text is not None:
+                    sheets[asset.url] = text
+        return sheets
+
+
 def make_token(snapshot: Snapshot) -> str:
     """Return a token for one showing of a snapshot."""
     return TimestampSigner(salt=_SIGNER).sign(f"{snapshot.pk}.{secrets.token_urlsafe(12)}")
@@ -84,38 +109,30 @@ def line_of(snapshot: Snapshot, user: User) -> FrameLine:
 
 def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) -> FrameView:
     """Return the rendering of a snapshot; where it cannot be shown, a page that says why."""
-    try:
-        page = parse_page(page_store().read(snapshot.body), snapshot.content_type)
-    except (BodyMissing, BodyDamaged, PageTooLarge) as error:
-        return _instead(str(error), script)
-    if page.tree is None:
-        return _instead("There is nothing on this page.", script)
     files = files_of(snapshot, now=now)
-    return FrameView(
-        render_page(page.tree, base_url=snapshot.final_url, files=files, script=script)
-    )
+    try:
+        body = call_on_page(
+            snapshot,
+            render_body,
+            base_url=snapshot.final_url,
+            addresses=files.addresses,
+            sheets=files.read_sheets(),
+            script=script,
+        )
+    except (BodyMissing, BodyDamaged, PageTooLarge, PageTooHeavy, ChildrenBusy) as error:
+        return _instead(str(error), script)
+    return FrameView(body) if body else _instead("There is nothing on this page.", script)
 
 
-def files_of(snapshot: Snapshot, *, now: datetime) -> FrameFiles:
+def files_of(snapshot: Snapshot, *, now: datetime) -> StoredFiles:
     """Return what was stored of the files that a snapshot names."""
     snapshot_assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
     pks = snapshot_assets.assets if snapshot_assets is not None else []
-    stored = Asset.objects.filter(pk__in=pks)
-    asset_by_url = {asset.url: asset for asset in stored if asset.body}
-
-    def address_of(url: str, kind: str) -> str | None:
-        asset = asset_by_url.get(url)
-        if asset is None or asset.kind != kind:
-            return None
-        return asset_address(snapshot.pk, asset.body, now=now)
-
-    def sheet_of(url: str) -> str | None:
-        try:
-            return sheet_text(asset_by_url.get(url))
-        except (BodyMissing, BodyDamaged):
-            return None
-
-    return FrameFiles(address_of, sheet_of)
+    assets = list(Asset.objects.filter(pk__in=pks).exclude(body=""))
+    addresses = {
+        asset.url: (asset.kind, asset_address(snapshot.pk, asset.body, now=now)) for asset in assets
+    }
+    return StoredFiles(assets, addresses)
 
 
 def asset_address(snapshot: int, body: str, *, now: datetime) -> str:

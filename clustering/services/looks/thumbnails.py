@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -20,13 +20,15 @@ from typing import Any, NamedTuple, Self
 from django.conf import settings
 
 from clustering.dom.frame.outlines import draw_outline
-from clustering.dom.frame.rendering import FrameFiles, render_page
+from clustering.dom.frame.rendering import render_body
 from clustering.dom.frame.still_pages import make_still, still_rendering
-from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.page import PageTooLarge
 from clustering.fetching.browser.chromium import BrowserMissing
 from clustering.fetching.browser.picturing import Camera, open_camera
 from clustering.fetching.refusals import FetchRefused
 from clustering.models import Asset, ClusterDoubt, ClusterFigures, Page, Snapshot, SnapshotAssets
+from clustering.services.children.limits import ChildrenBusy
+from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.looks.asset_fetching import sheet_text
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobExists, JobRun, Work
@@ -201,14 +203,14 @@ class _Drawer:
 def _draw(drawer: _Drawer, snapshot: Snapshot) -> str:
     """Draw a page and save the file; return its kind, `none` where there is nothing to draw."""
     try:
-        body = page_store().read(snapshot.body)
-        picture = drawer.picture(_still(snapshot, body))
-    except (BodyMissing, BodyDamaged, PageTooLarge):
+        picture = drawer.picture(_still(snapshot))
+        outline = "" if picture is not None else call_on_page(snapshot, draw_outline)
+    except (BodyMissing, BodyDamaged, PageTooLarge, PageTooHeavy):
         return "none"
     if picture is not None:
         _save(snapshot.body, "png", picture)
         return "png"
-    _save(snapshot.body, "svg", draw_outline(body, snapshot.content_type).encode())
+    _save(snapshot.body, "svg", outline.encode())
     return "svg"
 
 
@@ -233,49 +235,53 @@ def _is_undrawn(snapshot: Snapshot, fetched_at: datetime | None) -> bool:
     return True
 
 
-def _still(snapshot: Snapshot, body: bytes) -> str:
+def _still(snapshot: Snapshot) -> str:
     """Return what the browser draws: the page with its fetched files, else without any.
 
-    Raises PageTooLarge, BodyMissing, BodyDamaged.
+    Raises PageTooLarge, PageTooHeavy, BodyMissing, BodyDamaged.
     """
     assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
     if assets is None or not assets.has_files:
-        return make_still(body, snapshot.content_type)
-    tree = parse_page(body, snapshot.content_type).tree
-    if tree is None:
-        return make_still(body, snapshot.content_type)
-    inlined = _InlinedFiles(
-        {asset.url: asset for asset in Asset.objects.filter(pk__in=assets.assets)}
+        return call_on_page(snapshot, make_still)
+    files = _inlined_files(assets.assets)
+    rendered = call_on_page(
+        snapshot,
+        render_body,
+        base_url=snapshot.final_url,
+        addresses=files.addresses,
+        sheets=files.sheets,
+        script=None,
     )
-    files = FrameFiles(inlined.address_of, inlined.sheet_of)
-    return still_rendering(render_page(tree, base_url=snapshot.final_url, files=files))
+    return still_rendering(rendered) if rendered else call_on_page(snapshot, make_still)
 
 
-@dataclass(slots=True)
-class _InlinedFiles:
-    """The files of a page, to be written into it, as many as a picture needs."""
+class _InlinedFiles(NamedTuple):
+    """The files of a page, to be written into it."""
 
-    asset_by_url: dict[str, Asset]
-    n_left: int = MAX_INLINED_BYTES
+    addresses: dict[str, tuple[str, str]]  # with their kinds, by URL
+    sheets: dict[str, str]
 
-    def address_of(self, url: str, kind: str) -> str | None:
-        asset = self.asset_by_url.get(url)
-        if asset is None or asset.kind != kind or not asset.body:
-            return None
-        body = page_store().read(asset.body)
-        if len(body) > self.n_left:
-            return None
-        self.n_left -= len(body)
-        return f"data:{asset.content_type};base64,{b64encode(body).decode()}"
 
-    def sheet_of(self, url: str) -> str | None:
-        return sheet_text(self.asset_by_url.get(url))
+def _inlined_files(pks: Sequence[int]) -> _InlinedFiles:
+    """Return as many of a page's files as a picture needs, those that it is drawn with first."""
+    asset_by_pk = Asset.objects.exclude(body="").in_bulk(pks)
+    files = _InlinedFiles({}, {})
+    n_left = MAX_INLINED_BYTES
+    for asset in [asset_by_pk[pk] for pk in pks if pk in asset_by_pk]:
+        sheet = sheet_text(asset)
+        if sheet is not None:
+            files.sheets[asset.url] = sheet
+        elif asset.n_bytes <= n_left:
+            body = b64encode(page_store().read(asset.body)).decode()
+            files.addresses[asset.url] = (asset.kind, f"data:{asset.content_type};base64,{body}")
+            n_left -= asset.n_bytes
+    return files
 
 
 def _outline(snapshot: Snapshot) -> str | None:
     try:
-        return draw_outline(page_store().read(snapshot.body), snapshot.content_type)
-    except (BodyMissing, BodyDamaged, PageTooLarge):
+        return call_on_page(snapshot, draw_outline)
+    except (BodyMissing, BodyDamaged, PageTooLarge, PageTooHeavy, ChildrenBusy):
         return None
 
 

@@ -203,7 +203,7 @@ class TestTime:
         fetch(after)
 
         sheets = [
-            files_of(one, now=timezone.now()).sheet_of(f"{site.root_url}a.css")
+            files_of(one, now=timezone.now()).read_sheets().get(f"{site.root_url}a.css")
             for one in (before, after)
         ]
         assert ["p{top:0}"] == sheets[1:]

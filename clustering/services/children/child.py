@@ -1,0 +1,72 @@
+"""The child process of `limits`: it calls what it is told to, until its parent closes the pipe.
+
+It reads strangers' pages, so it has little memory, may write no file, and is ended from outside.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+from importlib import import_module
+from typing import Any
+
+from clustering.services.children.limits import (
+    MAX_ANSWER_BYTES,
+    packed,
+    read_message,
+    unpacked,
+    write_message,
+)
+
+
+def serve(cpu_seconds: int, memory: int) -> None:
+    """Answer calls until the parent closes the pipe."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        # These go to the parent's whole group; the page at work would count as one that is too heavy.
+        signal.signal(number, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    calls, answers = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        try:
+            call = read_message(calls, memory)
+        except EOFError:
+            return
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        used = int(usage.ru_utime + usage.ru_stime) + 1
+        # The soft limit alone kills: nothing here handles its signal.
+        resource.setrlimit(resource.RLIMIT_CPU, (used + cpu_seconds, resource.RLIM_INFINITY))
+        write_message(answers, answer_call(call))
+
+
+def answer_call(call: bytes) -> bytes:
+    """Return what the called function returns, or why it returned nothing."""
+    try:
+        name, args, named = json.loads(call)
+        module, _, function = name.partition(":")
+        returned = getattr(import_module(module), function)(
+            *map(unpacked, args), **{key: unpacked(value) for key, value in named.items()}
+        )
+        answer = json.dumps({"returned": packed(returned)}).encode()
+    except (MemoryError, RecursionError):
+        return b'{"stopped": "it needs more memory than it may have"}'
+    except Exception as error:  # noqa: BLE001 - the parent raises it, with its name
+        return json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode()
+    if len(answer) > MAX_ANSWER_BYTES:
+        size = f"{len(answer):,} bytes; at most {MAX_ANSWER_BYTES:,} are taken"
+        return json.dumps({"stopped": f"what is made of it has {size}"}).encode()
+    return answer
+
+
+def _refuse_connections(event: str, _arguments: tuple[Any, ...]) -> None:
+    """Refuse whatever would reach out of the process: a page needs nothing but itself."""
+    if event in {"socket.connect", "socket.sendto", "socket.sendmsg"}:
+        raise PermissionError("a page connects to nothing")
+
+
+if __name__ == "__main__":
+    sys.addaudithook(_refuse_connections)
+    serve(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,240 @@
+"""Run a function in a child process that is stopped where it takes too long or too much.
+
+Neither signals nor a job's own time limit interrupt libxml2 or Python's expressions, which run in C. The
+child (`child`) is told the name of a function and what it is called with, and writes back what it returns,
+JSON both ways and bytes as base64: nothing that comes back is run. It knows no Django, so that it starts in a
+moment, it may write no file and connect to nothing, and it is replaced after MAX_CALLS.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final, ParamSpec, Self, TypeVar, cast
+
+ROOT: Final = (
+    Path(__file__).resolve().parents[__name__.count(".")]
+)  # whatever the package stands in
+CPU_SECONDS: Final = 5
+WALL_SECONDS: Final = 30.0
+MEMORY: Final = 1024**3  # bytes
+MAX_CALLS: Final = 500  # of a child
+MAX_CHILDREN: Final = 4  # of one process
+MAX_IDLE: Final = 2
+PATIENCE: Final = 5.0  # seconds that somebody waits for a free child
+MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+N_LENGTH: Final = 8  # bytes that tell the length of what follows
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CallStopped(Exception):
+    """What was called came to the limits of its process, or crashed it: what it was given is to blame."""
+
+
+class ChildrenBusy(Exception):
+    """No child was free in time, or the machine gave it no time to answer: nobody knows what is to blame."""
+
+    def __init__(self) -> None:
+        super().__init__("too many pages are being read at the moment; try again in a while")
+
+
+class CallFailed(Exception):
+    """What was called raised an error."""
+
+
+class LimitedChild:
+    """A child process, started when first asked, and asked again and again; use it as a context."""
+
+    def __init__(
+        self,
+        *,
+        cpu_seconds: int = CPU_SECONDS,
+        wall_seconds: float = WALL_SECONDS,
+        memory: int = MEMORY,
+    ) -> None:
+        self._limits = (cpu_seconds, memory)
+        self._wall_seconds = wall_seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        self._n_calls = 0
+        self._is_late = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+            process.wait()
+
+    def call(self, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """Return what a function of a module returns: bytes, or a value that JSON knows.
+
+        Raises CallStopped, ChildrenBusy, CallFailed.
+        """
+        name = f"{function.__module__}:{function.__name__}"
+        question = [name, list(map(packed, args)), {key: packed(named[key]) for key in named}]
+        with self._lock:
+            answer = self._exchange(json.dumps(question).encode())
+            if "stopped" in answer:
+                self.close()  # the memory that it is left with may be too little for any page
+        if "stopped" in answer:
+            raise CallStopped(answer["stopped"])
+        if "failed" in answer:
+            raise CallFailed(answer["failed"])
+        result: R = unpacked(answer["returned"])
+        return result
+
+    def _exchange(self, question: bytes) -> dict[str, Any]:
+        process = self._ready_process()
+        requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        timer = threading.Timer(self._wall_seconds, self._end_late, [process])
+        timer.start()
+        try:
+            write_message(requests, question)
+            answer: dict[str, Any] = json.loads(read_message(answers))
+        except (BrokenPipeError, EOFError, ValueError):
+            why = self._why_ended(process)
+            self.close()
+            if self._is_late:
+                raise ChildrenBusy from None
+            raise CallStopped(why) from None
+        finally:
+            timer.cancel()
+        return answer
+
+    def _end_late(self, process: subprocess.Popen[bytes]) -> None:
+        self._is_late = True
+        process.kill()
+
+    def _ready_process(self) -> subprocess.Popen[bytes]:
+        if self._n_calls >= MAX_CALLS or (self._process and self._process.poll() is not None):
+            self.close()
+        if self._process is None:
+            self._n_calls = 0
+            self._process = subprocess.Popen(  # noqa: S603 - nothing that anyone typed is among the arguments
+                [sys.executable, "-m", f"{__package__}.child", *map(str, self._limits)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=ROOT,
+                env={
+                    "PATH": os.environ.get("PATH", ""),
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "LANG": "C.UTF-8",
+                },
+            )
+        self._n_calls += 1
+        self._is_late = False
+        return self._process
+
+    def _why_ended(self, process: subprocess.Popen[bytes]) -> str:
+        cpu_seconds, memory = self._limits
+        try:
+            status = process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            return "it made its process answer something else"
+        if status in {-signal.SIGXCPU, -signal.SIGKILL}:
+            return f"it takes more than {cpu_seconds} seconds of a processor"
+        return f"it ends its process (status {status}), which may have {memory >> 20:,} MB"
+
+
+class _Pool:
+    """Children of one process that wait for the next call."""
+
+    def __init__(self) -> None:
+        self._idle: list[LimitedChild] = []
+        self._free = threading.BoundedSemaphore(MAX_CHILDREN)
+
+    @contextmanager
+    def lent(self) -> Iterator[LimitedChild]:
+        if not self._free.acquire(timeout=PATIENCE):
+            raise ChildrenBusy
+        try:
+            child = self._idle.pop() if self._idle else LimitedChild()
+            try:
+                yield child
+            finally:
+                self._idle.append(child)
+        finally:
+            self._free.release()
+        while len(self._idle) > MAX_IDLE:
+            self._idle.pop(0).close()
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+
+_pools: dict[int, _Pool] = {}  # by process: after a fork a child must not be asked by both
+
+
+def call_limited(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+    """Return what a function of a module that knows no Django returns, called in a child of this process.
+
+    What came to the limits is called once more: the first child may have been short of memory for others.
+    Raises CallStopped, ChildrenBusy, CallFailed.
+    """
+    with _pools.setdefault(os.getpid(), _Pool()).lent() as child:
+        try:
+            return child.call(function, *args, **named)
+        except CallStopped:
+            return child.call(function, *args, **named)
+
+
+@atexit.register
+def end_idle_children() -> None:
+    """End the children of this process that wait."""
+    pool = _pools.pop(os.getpid(), None)
+    if pool is not None:
+        pool.close()
+
+
+def packed(value: object) -> object:
+    """Return a value as JSON can hold it."""
+    return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+def unpacked(value: Any) -> Any:
+    """Return the value that was packed."""
+    if isinstance(value, dict) and value.keys() == {"base64"}:
+        return b64decode(value["base64"])
+    return value
+
+
+def write_message(stream: IO[bytes], message: bytes) -> None:
+    """Write a message with its length before it."""
+    stream.write(len(message).to_bytes(N_LENGTH, "big"))
+    stream.write(message)
+    stream.flush()
+
+
+def read_message(stream: IO[bytes], at_most: int = MAX_ANSWER_BYTES) -> bytes:
+    """Return the next message. Raises EOFError where the other side ended, or claims too much."""
+    head = stream.read(N_LENGTH)
+    length = int.from_bytes(head, "big")
+    if len(head) < N_LENGTH or length > at_most:
+        raise EOFError
+    message = stream.read(length)
+    if len(message) < length:
+        raise EOFError
+    return message

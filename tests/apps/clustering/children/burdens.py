@@ -1,0 +1,56 @@
+"""What a page might make of the process that reads it: called in children, so it knows no Django."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+
+def length(body: bytes, content_type: str = "", *, times: int = 1) -> list[object]:
+    return [len(body) * times, content_type, os.getpid()]
+
+
+def back(body: bytes) -> bytes:
+    return body
+
+
+def endless(body: bytes, _content_type: str = "") -> int:
+    while body:
+        pass
+    return 0
+
+
+def waits(_body: bytes) -> None:
+    signal.pause()
+
+
+def greedy(body: bytes, _content_type: str = "") -> int:
+    return len(body * 3 * 1024**3)
+
+
+def crash(_body: bytes) -> None:
+    os.abort()
+
+
+def wrong(_body: bytes) -> None:
+    raise LookupError("no such thing")
+
+
+def talks(_body: bytes, size: int) -> str:
+    return "x" * size
+
+
+def lies(_body: bytes) -> None:
+    """Claim an answer of more bytes than there are in the world."""
+    os.write(1, b"\xff" * 8)
+    signal.pause()
+
+
+def writes(_body: bytes, path: str) -> None:
+    Path(path).write_text("here")
+
+
+def connects(_body: bytes, port: int) -> None:
+    socket.create_connection(("127.0.0.1", port), timeout=5).close()
