@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lxml.html import HtmlElement
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
+from clustering.dom.page import parse_page
 from clustering.dom.paths import element_paths
 
 MAX_LINKS = 2000
@@ -44,6 +45,24 @@ def find_links(tree: HtmlElement, base_url: str, encoding: str = "utf-8") -> lis
         text = link_text(element)
         links.append(FoundLink(len(links) + 1, xpath=path, url=url, text=text))
     return links
+
+
+def read_links(
+    bodies: bytes, pages: Sequence[tuple[int, str, str]]
+) -> list[tuple[str, str, list[FoundLink]]]:
+    """Return of each page its encoding, what is wrong with it, and its links.
+
+    `bodies` holds the pages one after the other; of each `pages` says how many bytes it has, its content type
+    and where it was fetched from. Raises PageTooLarge.
+    """
+    read = []
+    start = 0
+    for n_bytes, content_type, url in pages:
+        page = parse_page(bodies[start : start + n_bytes], content_type)
+        links = find_links(page.tree, url, page.encoding) if page.tree is not None else []
+        read.append((page.encoding, page.problem, links))
+        start += n_bytes
+    return read
 
 
 def find_base(tree: HtmlElement, base_url: str) -> str:

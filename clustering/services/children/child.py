@@ -5,7 +5,6 @@ It reads strangers' pages, so it has little memory, may write no file, and is en
 
 from __future__ import annotations
 
-import json
 import resource
 import signal
 import sys
@@ -15,8 +14,10 @@ from typing import Any
 from clustering.services.children.limits import (
     MAX_ANSWER_BYTES,
     packed,
+    read_json,
     read_message,
     unpacked,
+    write_json,
     write_message,
 )
 
@@ -45,19 +46,19 @@ def serve(cpu_seconds: int, memory: int) -> None:
 def answer_call(call: bytes) -> bytes:
     """Return what the called function returns, or why it returned nothing."""
     try:
-        name, args, named = json.loads(call)
+        name, args, named = read_json(call)
         module, _, function = name.partition(":")
         returned = getattr(import_module(module), function)(
             *map(unpacked, args), **{key: unpacked(value) for key, value in named.items()}
         )
-        answer = json.dumps({"returned": packed(returned)}).encode()
+        answer = write_json({"returned": packed(returned)})
     except (MemoryError, RecursionError):
         return b'{"stopped": "it needs more memory than it may have"}'
     except Exception as error:  # noqa: BLE001 - the parent raises it, with its name
-        return json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode()
+        return write_json({"failed": f"{type(error).__name__}: {error}"})
     if len(answer) > MAX_ANSWER_BYTES:
         size = f"{len(answer):,} bytes; at most {MAX_ANSWER_BYTES:,} are taken"
-        return json.dumps({"stopped": f"what is made of it has {size}"}).encode()
+        return write_json({"stopped": f"what is made of it has {size}"})
     return answer
 
 

@@ -21,16 +21,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, ParamSpec, Self, TypeVar, cast
 
+import orjson
+
 ROOT: Final = (
     Path(__file__).resolve().parents[__name__.count(".")]
 )  # whatever the package stands in
 CPU_SECONDS: Final = 5
-WALL_SECONDS: Final = 30.0
+WALL_SECONDS: Final = 60.0
 MEMORY: Final = 1024**3  # bytes
 MAX_CALLS: Final = 500  # of a child
 MAX_CHILDREN: Final = 4  # of one process
 MAX_IDLE: Final = 2
-PATIENCE: Final = 5.0  # seconds that somebody waits for a free child
+PATIENCE, PATIENCE_OF_JOBS = 5.0, 600.0  # seconds of waiting for a free child
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 N_LENGTH: Final = 8  # bytes that tell the length of what follows
 
@@ -94,7 +96,7 @@ class LimitedChild:
         name = f"{function.__module__}:{function.__name__}"
         question = [name, list(map(packed, args)), {key: packed(named[key]) for key in named}]
         with self._lock:
-            answer = self._exchange(json.dumps(question).encode())
+            answer = self._exchange(write_json(question))
             if "stopped" in answer:
                 self.close()  # the memory that it is left with may be too little for any page
         if "stopped" in answer:
@@ -111,7 +113,7 @@ class LimitedChild:
         timer.start()
         try:
             write_message(requests, question)
-            answer: dict[str, Any] = json.loads(read_message(answers))
+            answer: dict[str, Any] = read_json(read_message(answers))
         except (BrokenPipeError, EOFError, ValueError):
             why = self._why_ended(process)
             self.close()
@@ -166,8 +168,8 @@ class _Pool:
         self._free = threading.BoundedSemaphore(MAX_CHILDREN)
 
     @contextmanager
-    def lent(self) -> Iterator[LimitedChild]:
-        if not self._free.acquire(timeout=PATIENCE):
+    def lent(self, patience: float) -> Iterator[LimitedChild]:
+        if not self._free.acquire(timeout=patience):
             raise ChildrenBusy
         try:
             child = self._idle.pop() if self._idle else LimitedChild()
@@ -194,7 +196,16 @@ def call_limited(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> 
     What came to the limits is called once more: the first child may have been short of memory for others.
     Raises CallStopped, ChildrenBusy, CallFailed.
     """
-    with _pools.setdefault(os.getpid(), _Pool()).lent() as child:
+    return _call(PATIENCE, function, *args, **named)
+
+
+def call_when_free(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+    """Return what `call_limited` returns, for jobs, which can wait. Raises the same."""
+    return _call(PATIENCE_OF_JOBS, function, *args, **named)
+
+
+def _call(patience: float, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+    with _pools.setdefault(os.getpid(), _Pool()).lent(patience) as child:
         try:
             return child.call(function, *args, **named)
         except CallStopped:
@@ -219,6 +230,22 @@ def unpacked(value: Any) -> Any:
     if isinstance(value, dict) and value.keys() == {"base64"}:
         return b64decode(value["base64"])
     return value
+
+
+def write_json(value: object) -> bytes:
+    """Return a value as JSON."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # half of a pair of surrogates, which only the slower one writes
+        return json.dumps(value).encode()
+
+
+def read_json(written: bytes) -> Any:
+    """Return the value of what `write_json` wrote. Raises ValueError."""
+    try:
+        return orjson.loads(written)
+    except ValueError:
+        return json.loads(written)
 
 
 def write_message(stream: IO[bytes], message: bytes) -> None:

@@ -11,20 +11,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from django.db import connection
 from django.db.models import F, Model
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
-from clustering.dom.links import FoundLink, find_links
-from clustering.dom.page import MAX_BYTES, PageTooLarge, parse_page
+from clustering.dom.links import FoundLink, read_links
+from clustering.dom.page import MAX_BYTES, PageTooLarge
 from clustering.models import Link, Page, Snapshot
+from clustering.services.children.limits import CallFailed, CallStopped, call_when_free
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
 
-N_PARSERS = 2  # lxml parses outside the interpreter lock
+N_PARSERS = 2  # limited children that parse side by side
+MAX_PARSED_AT_ONCE, MAX_BYTES_AT_ONCE = 16, 2 * 1024 * 1024  # by one call of a child
 ADDRESSES_PER_QUERY = 500
 PAGE_FIELDS = [
     "state",
@@ -113,7 +116,7 @@ def prepare_visits(visits: Sequence[Visit]) -> list[PreparedVisit]:
     with ThreadPoolExecutor(1) as keeper, ThreadPoolExecutor(N_PARSERS) as parsers:
         # The disk works while the pages are parsed.
         storing = keeper.submit(store.put_many, bodies)
-        parsed = list(parsers.map(_parse_visit, visits))
+        parsed = list(chain.from_iterable(parsers.map(_parse_visits, batches_to_parse(visits))))
     body_names = iter(storing.result())
     prepared_visits = []
     for prepared in parsed:
@@ -193,26 +196,73 @@ def lock_sites(sites: Iterable[Site]) -> dict[int, Site]:
     return {site.pk: site for site in rows}
 
 
-def _parse_visit(visit: Visit) -> PreparedVisit:
-    """Return the visit with what its page holds, or with the reason why it cannot be stored."""
+def batches_to_parse(visits: Sequence[Visit]) -> Iterator[list[Visit]]:
+    """Yield the visits in batches that a child parses at once: few, and few bytes."""
+    batch: list[Visit] = []
+    n_bytes = 0
+    for visit in visits:
+        if batch and (len(batch) == MAX_PARSED_AT_ONCE or n_bytes > MAX_BYTES_AT_ONCE):
+            yield batch
+            batch, n_bytes = [], 0
+        batch.append(visit)
+        n_bytes += len(visit.body)
+    if batch:
+        yield batch
+
+
+def _parse_visits(visits: Sequence[Visit]) -> list[PreparedVisit]:
+    """Return visits with what their pages hold, or with the reason why they cannot be stored."""
+    prepared = [_with_addresses(visit) for visit in visits]
+    sound = [visit for visit in prepared if not visit.code]
+    try:
+        parsed = iter(_parsed(sound))
+    except (CallStopped, CallFailed):  # one of them: each by itself tells which
+        parsed = map(_parsed_alone, sound)
+    return [visit if visit.code else next(parsed) for visit in prepared]
+
+
+def _with_addresses(visit: Visit) -> PreparedVisit:
+    """Return a visit with its normalised addresses, or with the reason why it is not parsed."""
     try:
         url = normalise_url(visit.url)
         final_url = normalise_url(visit.final_url) if visit.final_url else url
     except BadAddress as error:
         return PreparedVisit(visit, code="bad_address", reason=str(error))
+    if len(visit.body) > MAX_BYTES:
+        reason = str(PageTooLarge(len(visit.body)))
+        return PreparedVisit(visit, url, final_url, code="too_large", reason=reason)
+    return PreparedVisit(visit, url, final_url)
+
+
+def _parsed_alone(prepared: PreparedVisit) -> PreparedVisit:
+    """Return a visit with what its page holds, or with the reason why that cannot be known."""
     try:
-        page = parse_page(visit.body, visit.content_type)
-        links = find_links(page.tree, final_url, page.encoding) if page.tree is not None else []
-    except PageTooLarge as error:
-        return PreparedVisit(visit, url, final_url, code="too_large", reason=str(error))
-    except Exception as error:  # noqa: BLE001 - one page of a batch may fail; the failure becomes its row
-        return PreparedVisit(
-            visit, url, final_url, code="unreadable", reason=f"{type(error).__name__}: {error}"
-        )
-    if page.problem == Snapshot.Problem.TOO_MANY_ATTRIBUTES:
-        reason = "a tag with more than 1,000 attributes; such a page is not parsed"
-        return PreparedVisit(visit, url, final_url, code=page.problem, reason=reason)
-    return PreparedVisit(visit, url, final_url, "", page.encoding, page.problem, links)
+        return _parsed([prepared])[0]
+    except CallStopped as stopped:
+        reason = f"reading it was stopped twice: {stopped}"
+        return replace(prepared, code=Snapshot.Problem.TOO_HEAVY, reason=reason)
+    except CallFailed as failed:
+        return replace(prepared, code="unreadable", reason=str(failed))
+
+
+def _parsed(prepared: Sequence[PreparedVisit]) -> list[PreparedVisit]:
+    """Return visits with what their pages hold, parsed in a child. Raises CallStopped, CallFailed."""
+    if not prepared:
+        return []
+    bodies = b"".join([visit.visit.body for visit in prepared])
+    pages = [
+        (len(visit.visit.body), visit.visit.content_type, visit.final_url) for visit in prepared
+    ]
+    parsed = []
+    answers = call_when_free(read_links, bodies, pages)
+    for visit, (encoding, problem, links) in zip(prepared, answers, strict=True):
+        if problem == Snapshot.Problem.TOO_MANY_ATTRIBUTES:
+            reason = "a tag with more than 1,000 attributes; such a page is not parsed"
+            parsed.append(replace(visit, code=problem, reason=reason))
+            continue
+        found_links = [FoundLink(*link) for link in links]
+        parsed.append(replace(visit, encoding=encoding, problem=problem, links=found_links))
+    return parsed
 
 
 class _SiteVisit(NamedTuple):

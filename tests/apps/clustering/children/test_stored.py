@@ -15,6 +15,7 @@ from clustering.models import Snapshot
 from clustering.services.children import limits, stored
 from clustering.services.children.limits import CallStopped, LimitedChild, end_idle_children
 from clustering.services.children.stored import PageTooHeavy, call_on_page
+from clustering.services.pages import pages
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.children import burdens
 from tests.apps.clustering.demo_sites import store
@@ -93,3 +94,23 @@ def stopped(*_: Any, **__: Any) -> None:
 def page_of(viewer: Client, snapshot: Snapshot) -> str:
     site = snapshot.page.site.name
     return viewer.get(reverse("page", args=[site, snapshot.page_id])).content.decode()
+
+
+def test_a_page_that_is_too_heavy_is_not_taken_and_the_others_of_its_batch_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    end_idle_children()
+    monkeypatch.setattr(limits, "LimitedChild", lambda: LimitedChild(cpu_seconds=1))
+    monkeypatch.setattr(pages, "read_links", burdens.read_links_unless_heavy)
+    site = site_of("shop")
+    light = b"<p>light <a href=/x>x</a>"
+    store(site, [("a", light, ""), ("b", b"<p>heavy", ""), ("c", b"<p>odd", ""), ("d", light, "")])
+
+    stored_pages = {page.url.rpartition("/")[2]: page for page in site.pages.all()}
+    assert {"a": "stored", "b": "failed", "c": "failed", "d": "stored"} == {
+        name: page.state for name, page in stored_pages.items()
+    }
+    assert "reading it was stopped twice: it takes more than 1 seconds" in stored_pages["b"].reason
+    assert "LookupError: no such thing" == stored_pages["c"].reason
+    assert 1 == stored_pages["d"].links.count()
+    end_idle_children()
