@@ -3,3 +3,7 @@
 
 class AlreadyExists(Exception):
     """What should be made is already there: a site of that name, an unfinished job for the same work."""
+
+
+class TooBusy(Exception):
+    """Nobody was free to do what was asked for; in a while somebody is."""

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from vertex.core.exceptions import TooBusy
 from vertex.core.storage import StoreAway
 
 RETRY_AFTER = 30  # seconds, of what comes back by itself
@@ -24,11 +25,15 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer without database and session: they may be what failed.
 
-    Where the page store or the database cannot be reached, that is told with status 503: it comes back.
+    Where the page store or the database cannot be reached, or this machine has too much to do, that is told
+    with status 503: it passes.
     """
     context = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
-    away = _what_is_away(sys.exc_info()[1])
-    if not away:
+    error = sys.exc_info()[1]
+    away = _what_is_away(error)
+    if isinstance(error, TooBusy):
+        context["busy"] = str(error)
+    elif not away:
         return HttpResponse(render_to_string("500.html", context), status=500)
     response = HttpResponse(render_to_string("503.html", context | {"away": away}), status=503)
     response["Retry-After"] = str(RETRY_AFTER)

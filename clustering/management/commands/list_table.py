@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from clustering.algorithms.tables.page_tables import tables_of
 from clustering.dom.addresses import address_keys
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.management.commands import find_records
-from clustering.services.lists.list_tables import tables_of
 from clustering.services.pages.source_pages import SourcePage
 
 

@@ -23,6 +23,8 @@ from typing import IO, Any, Final, ParamSpec, Self, TypeVar, cast
 
 import orjson
 
+from vertex.core.exceptions import TooBusy
+
 ROOT: Final = (
     Path(__file__).resolve().parents[__name__.count(".")]
 )  # whatever the package stands in
@@ -44,11 +46,11 @@ class CallStopped(Exception):
     """What was called came to the limits of its process, or crashed it: what it was given is to blame."""
 
 
-class ChildrenBusy(Exception):
+class ChildrenBusy(TooBusy):
     """No child was free in time, or the machine gave it no time to answer: nobody knows what is to blame."""
 
     def __init__(self) -> None:
-        super().__init__("too many pages are being read at the moment; try again in a while")
+        super().__init__("many pages are being read at the moment; try again in a while")
 
 
 class CallFailed(Exception):

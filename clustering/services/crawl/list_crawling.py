@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from clustering.algorithms.tables.page_tables import ListTable
 from clustering.dom.addresses import url_hash
 from clustering.models import Page
 from clustering.services.crawl.crawl_results import MAX_REDIRECTS
@@ -17,7 +18,7 @@ from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.engine import Engine
 from clustering.services.crawl.frontier import LinkTarget
 from clustering.services.crawl.limits import DEFAULT_PAGES, CrawlLimits, entry_at
-from clustering.services.lists.list_tables import ListTable, tables_of_snapshot
+from clustering.services.lists.list_tables import tables_of_snapshot
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest

@@ -11,11 +11,11 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
+from clustering.algorithms.tables.page_tables import N_LISTS, ListTable
 from clustering.api.pages.pages import PageView, SnapshotView, bytes_of
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.forms.sites import propose_name
 from clustering.models import Page, Snapshot
-from clustering.services.lists.list_tables import N_LISTS, ListTable
 from rules.services.lists import pasted_lists
 from rules.services.lists.shown_tables import shown_tables
 from vertex.core.api.endpoints import ApiView, endpoint

@@ -26,8 +26,8 @@ from annotation.services.verticals.verticals import (
     check_vertical,
     save_vertical,
 )
+from clustering.algorithms.tables.page_tables import ListTable
 from clustering.models import Cluster, Snapshot
-from clustering.services.lists.list_tables import ListTable
 from clustering.services.pages.stored_trees import read_tree
 from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from django.core.cache import cache
 
+from clustering.algorithms.tables.page_tables import ListTable, table_from_json
 from clustering.models import Snapshot
-from clustering.services.lists.list_tables import ListTable, table_from_json, tables_of_snapshot
+from clustering.services.lists.list_tables import tables_of_snapshot
 
 CACHED_FOR: Final = 600  # seconds; a snapshot never changes, the algorithms may
 

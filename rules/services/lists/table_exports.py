@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
+from clustering.algorithms.tables.page_tables import ListTable
 from clustering.dom.addresses import address_keys
-from clustering.services.lists.list_tables import ListTable
 from rules.services.records.file_formats import (
     CSV,
     JSON_LINES,

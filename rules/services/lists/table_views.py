@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from clustering.services.lists.list_tables import ListColumn, ListTable
+from clustering.algorithms.tables.page_tables import ListColumn, ListTable
 from clustering.values.normalising import PageContext, normalise
 
 CHOSEN: Final = "columns"  # the parameter that says that columns were chosen

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from annotation.models import Attribute, Vertical
 from clustering.algorithms.tables.cells import IMAGE, LINK
+from clustering.algorithms.tables.page_tables import ListColumn, ListTable
 from clustering.models import Asset, Page, Snapshot
-from clustering.services.lists.list_tables import ListColumn, ListTable
 from clustering.services.looks.frames import files_of
 from clustering.values.recognising import type_of_most
 from rules.services.lists.table_views import TableView

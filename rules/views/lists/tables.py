@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.models import Vertical
 from annotation.services.verticals.verticals import BadVertical
+from clustering.algorithms.tables.page_tables import ListTable
 from clustering.forms.sites import propose_name
 from clustering.models import Page, Snapshot, SnapshotAssets
-from clustering.services.lists.list_tables import ListTable
 from clustering.services.looks.assets import start_fetching_assets, unfinished_job
 from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
 from rules.services.lists import accepting_lists, pasted_lists

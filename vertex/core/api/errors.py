@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
-from vertex.core.exceptions import AlreadyExists
+from vertex.core.exceptions import AlreadyExists, TooBusy
 from vertex.core.services.files.uploads import UploadTooLarge
 from vertex.core.services.people.turns import TurnTaken
 from vertex.core.storage import DiskFull, StoreAway
@@ -153,6 +153,8 @@ def _as_api_error(error: Exception) -> Exception:
             return exceptions.Throttled(wait=2, detail=str(error))
         case StoreAway():
             return Away("The page store cannot be reached at the moment. Try again later.")
+        case TooBusy():
+            return Away(f"{error}.")
         case DiskFull() | OSError(errno=errno.ENOSPC):
             return DiskIsFull("The disk is full: nothing more is taken until there is room.")
         case _:

@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Annotation
+from clustering.algorithms.tables.page_tables import ListTable
 from clustering.models import Page
-from clustering.services.lists.list_tables import ListTable
 from rules.services.lists.accepting_lists import ChosenColumn, accept_list, acceptance_request
 from rules.services.lists.shown_tables import shown_tables
 from rules.services.lists.table_views import TableView, read_view, viewed_table

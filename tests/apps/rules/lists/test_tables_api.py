@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
 
+from clustering.services.children import stored
+from clustering.services.children.limits import CallStopped, ChildrenBusy
 from clustering.services.crawl.list_crawling import crawl_list
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from tests.apps.clustering.fake_host import Answer, FakeHost
 from tests.apps.rules.list_cast import N_RECORDS, list_page, stored_list
-from vertex.core.models import Job, Role, Site
+from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.storage import page_store
 
@@ -117,3 +122,33 @@ def test_who_may_not_fetch_there_is_told_what_is_needed() -> None:
     assert "for all sites" in refused.json()["error"]["message"]
     assert not Job.objects.exists()
     assert not Site.objects.filter(name="shop.example").exists()
+
+
+def test_a_list_that_is_too_heavy_or_has_to_wait_says_so(
+    ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = stored_list()
+    address = reverse("page_table", args=["shop", page.pk])
+    browser = Client(raise_request_exception=False)
+    browser.force_login(User.objects.get(username="ada"))
+
+    def busy(*_: object) -> None:
+        raise ChildrenBusy
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stored, "call_limited", busy)
+        refused = ada.get(f"pages/{page.pk}/tables/")
+        assert (503, "unavailable") == (refused.status_code, refused.json()["error"]["code"])
+        shown = browser.get(address)
+        assert (503, "30") == (shown.status_code, shown["Retry-After"])
+        assert "too much to do" in shown.content.decode()
+        assert "many pages are being read" in shown.content.decode()
+    assert "The thing 1" in browser.get(address).content.decode()
+    cache.clear()
+
+    def stopped(*_: object) -> None:
+        raise CallStopped("it takes more than 5 seconds of a processor")
+
+    monkeypatch.setattr(stored, "call_limited", stopped)
+    assert "Too heavy to read" in browser.get(address).content.decode()
+    assert [] == told(ada, f"pages/{page.pk}/tables/")["results"]
