@@ -8,6 +8,7 @@ Start at `page_states.py`, the attributes beside a page, and `gestures.py`, what
     gestures      take a node, mark an absence, mark records, undo
     suggesting    suggest values, and what is known from elsewhere
     proposals     the suggestions as the browser gets them
+    page_readers  what is read of a page in a limited child
 
 Other apps read trees by `tree_of` and ask for `suggestions_for` a page.
 """

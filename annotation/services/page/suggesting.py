@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any, TypeAlias
 
-from lxml.html import HtmlElement
-
-from annotation.algorithms.suggestions.declared import read_declared
 from annotation.algorithms.suggestions.evidence import KnownValue
 from annotation.algorithms.suggestions.names import meaning_of
-from annotation.algorithms.suggestions.spots import PagePrint, SpotIndex
-from annotation.algorithms.suggestions.suggestion import Suggestion, suggest
 from annotation.models import Annotation, Attribute, Sample
+from annotation.services.page.page_readers import read_heading, read_print, read_suggestions
 from annotation.services.seams import known_values_source
-from clustering.algorithms.published.attributed_paths import elements_at
+from clustering.dom.page import PageTooLarge
 from clustering.models import PageMembership, Snapshot
+from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.clusters.current_clusterings import key_paths_of
-from clustering.services.pages.stored_trees import read_tree
 from vertex.core.services.people.people import keeps_sites_apart
+from vertex.core.storage import BodyDamaged, BodyMissing
 
+# The kinds of spots with their texts, and the labels: what PagePrint holds.
+PlainPrint: TypeAlias = tuple[list[tuple[str, str]], list[str]]
+
+CANNOT_BE_READ = (BodyMissing, BodyDamaged, PageTooLarge, PageTooHeavy)
 N_OTHERS = 5  # samples of the cluster that a page is compared with
 MAX_KNOWN_VALUES = 400  # of an attribute on other pages
 MAX_KNOWN_CHARS = 120
@@ -31,39 +33,28 @@ MAX_VALUES_OF_SAME_THING = 100
 SAME_PAGE, SAME_THING, SAME_SITE = 0.9, 0.6, 0.4
 
 
-def suggestions_for(
-    *,
-    snapshot: Snapshot,
-    tree: HtmlElement,
-    attributes: Iterable[Attribute],
-    known: Mapping[str, Sequence[KnownValue]] | None = None,
-) -> list[Suggestion]:
+def suggestions_for(*, snapshot: Snapshot, attributes: Sequence[Attribute]) -> list[dict[str, Any]]:
     """Return what the attributes may be on a page: in their order, the best first, at most three each.
 
-    A suggestion without marks says that the page has none. `known` adds values from elsewhere. Nothing is
-    saved: an editor accepts or not.
+    They are read in a limited child, as JSON with the marks of each and where they are drawn; one without
+    marks says that the page has none. There are none of a page that cannot be read. Nothing is saved: an
+    editor accepts or not. Raises ChildrenBusy.
     """
-    listed = list(attributes)
-    page = SpotIndex(
-        tree, snapshot.page.url, prints_beside(snapshot), key_path_elements(snapshot, tree)
-    )
-    values = known_values(snapshot, listed, page.heading.text if page.heading else "")
-    for name, more in (known or {}).items():
-        values[name] = [*values.get(name, []), *more]
-    types = [attribute.as_type() for attribute in listed]
-    return suggest(page, read_declared(tree), types, values)
+    try:
+        return call_on_page(
+            snapshot,
+            read_suggestions,
+            url=snapshot.page.url,
+            prints=prints_beside(snapshot),
+            key_paths=key_paths_of(snapshot.page.site_id),
+            attributes=[attribute.as_type().as_json() for attribute in attributes],
+            known=known_values(snapshot, attributes, _heading_of(snapshot.pk)),
+        )
+    except CANNOT_BE_READ:
+        return []
 
 
-def key_path_elements(snapshot: Snapshot, tree: HtmlElement) -> list[list[HtmlElement]]:
-    """Return the elements on each key path that a page has, the best path first.
-
-    There are none where the site does not work with a clustering by KeyClus.
-    """
-    elements_by_path = elements_at(tree, key_paths_of(snapshot.page.site_id))
-    return [elements for elements in elements_by_path.values() if elements]
-
-
-def prints_beside(snapshot: Snapshot) -> list[PagePrint]:
+def prints_beside(snapshot: Snapshot) -> list[PlainPrint]:
     """Return some other samples of the page's cluster, or else other pages of it, to compare with."""
     cluster = PageMembership.objects.current().cluster_of(snapshot.page_id)
     if cluster is None:
@@ -81,13 +72,21 @@ def prints_beside(snapshot: Snapshot) -> list[PagePrint]:
 
 
 @lru_cache(maxsize=256)
-def _print_of(pk: int) -> PagePrint | None:
-    """Return the print of a snapshot, which never changes; None where it has no tree."""
+def _print_of(pk: int) -> PlainPrint | None:
+    """Return the print of a snapshot, which never changes; None where it cannot be read."""
     snapshot = Snapshot.objects.select_related("page").filter(pk=pk).first()
     if snapshot is None:
         return None
-    tree = read_tree(snapshot)
-    return None if tree is None else SpotIndex(tree, snapshot.page.url).page_print
+    try:
+        return call_on_page(snapshot, read_print, snapshot.page.url)
+    except CANNOT_BE_READ:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _heading_of(pk: int) -> str:
+    """Return the heading of a snapshot, which never changes. Raises what CANNOT_BE_READ lists."""
+    return call_on_page(Snapshot.objects.get(pk=pk), read_heading)
 
 
 def known_values(

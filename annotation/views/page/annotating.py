@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -11,10 +12,8 @@ from django.template.defaultfilters import truncatechars
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET
 
-from annotation.algorithms.anchors.node_paths import AnchorProblem
-from annotation.algorithms.anchors.node_words import head_values, outline, path_in_words, values_of
-from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.models import Assignment, Sample, Vertical
+from annotation.services.page.page_readers import read_node, read_outline
 from annotation.services.page.page_states import (
     neighbours_of,
     rows_of,
@@ -27,14 +26,19 @@ from annotation.services.page.stored_pages import (
     read_page,
     snapshot_to_annotate,
 )
+from annotation.services.page.suggesting import CANNOT_BE_READ
 from annotation.services.verticals.keys import keys_chosen
 from annotation.services.verticals.verticals import ready_made_verticals
 from annotation.views.verticals.origins import snapshot_of
 from clustering.models import Cluster, Page, PageMembership, Snapshot
+from clustering.services.children.stored import call_on_page
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
 
+P = ParamSpec("P")
+
+MAX_NUMBER_DIGITS = 9
 MAX_AGE = 3600  # seconds that a browser may keep what never changes
 COMMANDS = (
     ("accept", "Enter", "Accept all that is shown and go on"),
@@ -203,16 +207,7 @@ def _blocked(
 @require_GET
 def page_outline(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
     """Return the name, the parent and the text of each element, by which people go through the page."""
-    page = outline(_shown(name, pk, snapshot_pk))
-    answer = JsonResponse(
-        {
-            "parents": page.parents,
-            "labels": page.labels,
-            "label_of": page.label_of,
-            "texts": page.texts,
-            "shown": page.shown,
-        }
-    )
+    answer = JsonResponse(read_of_page(_snapshot(name, pk, snapshot_pk), read_outline))
     answer["Cache-Control"] = f"private, max-age={MAX_AGE}"  # a snapshot never changes
     return answer
 
@@ -221,25 +216,23 @@ def page_outline(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) ->
 @require_GET
 def page_node(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> HttpResponse:
     """Show what an element holds; without a number what the head of the page says."""
-    shown = _shown(name, pk, snapshot_pk)
     wanted = request.GET.get("number", "")
+    is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) <= MAX_NUMBER_DIGITS
+    if wanted and not is_number:
+        raise Http404(f"The page has no element {wanted[:20]!r}.")
+    snapshot = _snapshot(name, pk, snapshot_pk)
+    node = read_of_page(snapshot, read_node, int(wanted) if wanted else None)
+    if not node:
+        raise Http404(f"The page has no element {wanted}.")
     if not wanted:
-        return render(
-            request,
-            "annotation/page/node.html",
-            {"values": head_values(shown.texts), "is_head": True},
-        )
-    try:
-        element = shown.element(int(wanted))
-    except (ValueError, AnchorProblem):
-        raise Http404(f"The page has no element {wanted[:20]!r}.") from None
-    values = values_of(shown.texts, element)
-    whole = next((value.text for value in values if value.label == "text"), "")
+        context = {"values": node["values"], "is_head": True}
+        return render(request, "annotation/page/node.html", context)
+    texts = [value["text"] for value in node["values"] if value["label"] == "text"]
     context = {
-        "values": values,
-        "text": truncatechars(whole, 5_000),
+        "values": node["values"],
+        "text": truncatechars(texts[0] if texts else "", 5_000),
         "number": wanted,
-        "path": path_in_words(shown, int(wanted)),
+        "path": node["path"],
     }
     return render(request, "annotation/page/node.html", context)
 
@@ -248,17 +241,32 @@ def page_node(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> Htt
 @require_GET
 def page_suggestions(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
     """Return what is proposed for each attribute of a page, best first."""
-    shown = _shown(name, pk, snapshot_pk)
-    snapshot = get_object_or_404(Snapshot.objects.select_related("page__site"), pk=snapshot_pk)
+    snapshot = _snapshot(name, pk, snapshot_pk)
     cluster = PageMembership.objects.current().cluster_of(snapshot.page_id)
     vertical = Assignment.objects.vertical_of(snapshot.page.site, cluster)
     attributes = list(vertical.attributes.live()) if vertical else []
-    return JsonResponse(proposals_for(shown, snapshot, cluster, attributes))
+    return JsonResponse(proposals_for(snapshot, cluster, attributes))
 
 
-def _shown(name: str, pk: int, snapshot_pk: int) -> NumberedPage:
-    snapshot = get_object_or_404(Snapshot, page__site__name=name, page=pk, pk=snapshot_pk)
+def _snapshot(name: str, pk: int, snapshot_pk: int) -> Snapshot:
+    """Return a snapshot that can be annotated. Raises Http404."""
+    snapshots = Snapshot.objects.select_related("page__site")
+    snapshot = get_object_or_404(snapshots, page__site__name=name, page=pk, pk=snapshot_pk)
     try:
-        return read_page(snapshot)
+        check_fit(snapshot)
     except PageUnfit as error:
         raise Http404(str(error)) from None
+    return snapshot
+
+
+def read_of_page(
+    snapshot: Snapshot,
+    read: Callable[Concatenate[bytes, str, P], dict[str, Any]],
+    *args: P.args,
+    **named: P.kwargs,
+) -> dict[str, Any]:
+    """Return what a limited child reads of a page. Raises Http404, ChildrenBusy."""
+    try:
+        return call_on_page(snapshot, read, *args, **named)
+    except CANNOT_BE_READ as error:
+        raise Http404(f"The page cannot be read: {error}.") from None

@@ -238,7 +238,9 @@ def write_json(value: object) -> bytes:
     """Return a value as JSON."""
     try:
         return orjson.dumps(value)
-    except TypeError:  # half of a pair of surrogates, which only the slower one writes
+    except (
+        TypeError
+    ):  # half of a pair of surrogates, numbers as keys: only the slower one writes them
         return json.dumps(value).encode()
 
 

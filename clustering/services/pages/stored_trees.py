@@ -20,7 +20,9 @@ def read_snapshot(snapshot: Snapshot) -> RawPage | None:
 
 
 def read_tree(snapshot: Snapshot) -> HtmlElement | None:
-    """Parse a snapshot's bytes; None where they are gone or hold no tree."""
+    """Parse a snapshot's bytes; None where they are gone, hold no tree or are too heavy to read."""
+    if snapshot.problem == Snapshot.Problem.TOO_HEAVY:
+        return None
     try:
         return parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
     except (BodyMissing, BodyDamaged, PageTooLarge):

@@ -12,7 +12,7 @@ from django.core.cache import cache
 from annotation.models import Vertical
 from annotation.services.page.suggesting import suggestions_for
 from clustering.models import Snapshot
-from clustering.services.pages.stored_trees import read_tree
+from clustering.services.children.limits import ChildrenBusy
 from rules.algorithms.learning.stopping import SuggestedValues
 
 SuggestionsByName: TypeAlias = dict[str, SuggestedValues]
@@ -47,13 +47,15 @@ def suggest_for_samples(
             continue
         if time.monotonic() > until:
             break
-        tree = read_tree(snapshot)
+        try:
+            suggestions = suggestions_for(snapshot=snapshot, attributes=attributes)
+        except ChildrenBusy:
+            break
         by_name: SuggestionsByName = {}
-        if tree is not None:
-            for suggestion in suggestions_for(snapshot=snapshot, tree=tree, attributes=attributes):
-                texts = tuple(mark.text for mark in suggestion.marks)
-                suggested = SuggestedValues(texts, suggestion.confidence)
-                by_name.setdefault(suggestion.attribute, suggested)
+        for suggestion in suggestions:
+            texts = tuple(mark["text"] for mark in suggestion["marks"])
+            suggested = SuggestedValues(texts, suggestion["confidence"])
+            by_name.setdefault(suggestion["attribute"], suggested)
         by_snapshot[snapshot.pk] = by_name
         entry = {
             name: (list(suggested.values), suggested.confidence)
