@@ -2,7 +2,9 @@
 
 Each history is a site of its own kind and look whose detail pages get a rule in the first week. In the weeks
 after, values drift, advertisements and optional sections come and go, class names gain tokens, pages answer
-with errors and walls; in the last one the template may be another one, or two values may change places.
+with errors and walls; half of the things may be in a sale. In the last one the template may be another one, two values
+may change places, or all prices may be those without tax. What tells a sale from a tax, on which share of the pages the
+prices are the former ones times one factor, was chosen on made-up sites with other seeds.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from benchmarks.report import markdown_table
 TITLE = "Checks over generated histories"
 ROOT = Path(__file__).resolve().parent.parent.parent
 N_HISTORIES, N_WEEKS = 40, 5  # 200 weeks of sites
-WEEKS = ("quiet", "drift", "outage", "cosmetic", "redesign", "swap")
+WEEKS = ("quiet", "drift", "outage", "cosmetic", "sale", "redesign", "swap", "without tax")
+CALM_WEEKS = ("quiet", "drift", "outage", "cosmetic", "sale")
 SAID = ("changed", "suspicious", "nothing")
 
 
@@ -46,7 +49,8 @@ def bars(weeks: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[object]]
     harmful = [week for week in of_kind["redesign"] if week["site_changed"] or week["n_failed"]]
     n_found = sum(week["site_changed"] for week in harmful)
     n_swaps = sum(week["site_changed"] or week["suspicious"] for week in of_kind["swap"])
-    calm = [week for kind in ("quiet", "drift", "outage", "cosmetic") for week in of_kind[kind]]
+    n_without_tax = sum(week["suspicious"] for week in of_kind["without tax"])
+    calm = [week for kind in CALM_WEEKS for week in of_kind[kind]]
     n_false = sum(week["site_changed"] for week in calm)
     n_warned = sum(week["suspicious"] and not week["site_changed"] for week in calm)
     n_outages = sum(week["site_changed"] for week in of_kind["outage"])
@@ -54,6 +58,7 @@ def bars(weeks: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[object]]
         ["redesigns found that cost values", "0.95", share(n_found, len(harmful))],
         ["redesigns after which all values come out", "", len(of_kind["redesign"]) - len(harmful)],
         ["swapped values found", "0.90", share(n_swaps, len(of_kind["swap"]))],
+        ["prices without tax found", "0.90", share(n_without_tax, len(of_kind["without tax"]))],
         ["false alarms in 100 site-weeks", "1", f"{100 * n_false / max(len(calm), 1):.2f}"],
         [
             "false warnings on values in 100 site-weeks",

@@ -24,13 +24,17 @@ from benchmarks.histories.shops import (
     detail_page,
     draw_look,
     drifted,
+    in_a_sale,
     listing_page,
     make_values,
+    without_tax,
 )
 from benchmarks.histories.walls import Answer, answer, draw_outage
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 N_THINGS, N_LISTS, N_ANNOTATED = 24, 6, 3
+SHARE_IN_SALE = 0.5  # of the things
+TAXES = (1.07, 1.1, 1.19, 1.25)
 _MARK = re.compile(r' data-v="[^"]*"')
 
 
@@ -65,15 +69,24 @@ def history(seed: int, n_weeks: int, folder: Path) -> Iterator[dict[str, Any]]:
     things = [make_values(kind, number, chance) for number in range(N_THINGS)]
     begin(site, kind, folder, pages_of(kind, look, things, Week(seed * 100), site))
     yield {"site": site, "week": 0, "kind": "begun"}
-    end = ("redesign", "swap", "redesign", "none")[seed % 4]
+    end = ("redesign", "swap", "redesign", "without tax")[seed % 4]
     for number in range(1, n_weeks + 1):
         things = [drifted(values, chance, 0.1) for values in things]
         happened, week = draw_week(seed * 100 + number, chance)
         detail = ""
-        if number == n_weeks and end != "none":
+        if number == n_weeks:
             happened = end
             week.is_swapped = end == "swap"
             look = draw_look(kind, chance) if end == "redesign" else look
+        if end == "without tax" and number == n_weeks - 1:
+            happened = "sale"
+            things = [
+                in_a_sale(values) if chance.random() < SHARE_IN_SALE else values
+                for values in things
+            ]
+        if happened == "without tax":
+            tax = chance.choice(TAXES)
+            things = [without_tax(values, tax) for values in things]
         answers = {
             url: Answer(200, page) for url, page in pages_of(kind, look, things, week, site).items()
         }

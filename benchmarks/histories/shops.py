@@ -126,8 +126,23 @@ def drifted(values: dict[str, str], chance: random.Random, share: float) -> dict
     if chance.random() < share:
         factor = chance.choice([0.9, 0.95, 1.04, 1.1])
         for name in {"price", "list_price"} & set(later):
-            later[name] = f"€{float(later[name][1:]) * factor:.2f}"
+            later[name] = times(later[name], factor)
     return later
+
+
+def in_a_sale(values: dict[str, str]) -> dict[str, str]:
+    """Return the values of a thing whose price is a fifth lower for some time."""
+    return values | {"price": times(values["price"], 0.8)}
+
+
+def without_tax(values: dict[str, str], tax: float) -> dict[str, str]:
+    """Return the values of a thing whose prices are those without a tax, such as 1.19."""
+    prices = {"price", "list_price"} & set(values)
+    return values | {name: times(values[name], 1 / tax) for name in prices}
+
+
+def times(price: str, factor: float) -> str:
+    return f"€{float(price[1:]) * factor:.2f}"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             IV-B, names "frames not fetched correctly" among the false positives and has no class
             for them.
 Notation:   The own texts of a page are stored values and texts that few other pages show. A page is
-            seen where half of them stand anywhere on it, and lost otherwise.
+            seen where half of them stand anywhere on it, or where all stored values among them do
+            and the page is not much shorter: what a site recommends beside its things, and what
+            people say of them, is another text each time. Otherwise it is lost.
 Readings:   None.
 Departures: Content survives a redesign and not an outage, so a page that is lost is no evidence of
             a redesign, in whatever language it speaks. What stands in the title is no own text: walls
@@ -31,6 +33,7 @@ MIN_DENSE_CHARS: Final = 2  # of one in a script that writes words in few charac
 MAX_SHARING_PAGES: Final = 2  # that show an own text
 MAX_SHARING_SHARE: Final = 0.05  # of all pages, where those are more
 MIN_SHARE_SEEN: Final = 0.5  # of the own texts
+MIN_LENGTH_SEEN: Final = 0.5  # of the text that stood there before, beside its own values
 MIN_LIKENESS: Final = 0.85  # of the words of pages that are one answer
 MAX_LEADERS: Final = 60
 MAX_LENGTH_OF_SHELL: Final = 0.3  # of the text that stood there before
@@ -97,12 +100,17 @@ def _is_long(text: str) -> bool:
 
 
 def is_seen(own: Sequence[str], old: PageBefore, new: PageLook) -> bool | None:
-    """Return whether a page still shows half of its own texts; None where nothing tells it from others."""
+    """Return whether a page still shows its own texts; None where nothing tells it from others."""
     if not own:
         return None
     n_standing = sum(text in new.shown for text in own)
     if n_standing >= MIN_SHARE_SEEN * len(own):
         return True
+    own_values = set(map(plain, old.values)).intersection(own)
+    if own_values and all(value in new.shown for value in own_values):
+        is_asked_to_log_in = new.has_password and not old.look.has_password
+        if not is_asked_to_log_in and new.n_chars >= MIN_LENGTH_SEEN * old.look.n_chars:
+            return True
     return old.is_list and likeness(old.look.form, new.form) >= MIN_FORM_OF_LIST
 
 

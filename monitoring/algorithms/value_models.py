@@ -6,9 +6,10 @@ Notation:   A reading is what a rule gave on a page at a time. The baseline is r
 Readings:   Both tests of the paper compare constant values; a price that becomes another price
             passes them. Per attribute a model keeps how its values look (shapes, lengths, amounts),
             what stands before them, how often they change on a page, and which of two amounts is
-            the greater one. Each is a witness: shape, range, words, changes, order, and two that
-            compare a page with itself: `swapped` (the value is what another attribute was) and
-            `displaced` (the former one still stands there).
+            the greater one. Each is a witness: shape, range, words, changes, order, and three that
+            compare a page with itself: `swapped` (the value is what another attribute was),
+            `displaced` (the former one still stands there) and `factor` (nearly all amounts are
+            the former ones times the same factor: a price that is now without tax).
 Departures: A witness has to be both sure (a binomial tail below `MAX_CHANCE`) and large
             (`MIN_SHARE` of the pages). One witness is a warning, two are an alert, a swap or a
             broken order is one by itself.
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +42,10 @@ MIN_TELLING_CHARS: Final = 4  # of a value that a page does not show by chance
 CHANGES_WITHOUT_HISTORY: Final = 0.2
 EXPECTED_SWAPPED: Final = 0.02
 EXPECTED_DISPLACED: Final = 0.05
+# A change of meaning moves all amounts by one factor, a sale those of some pages.
+MIN_SHARE_OF_FACTOR: Final = 0.7  # of the pages
+FACTOR_TOLERANCE: Final = 0.01
+MIN_FACTOR: Final = 0.06  # up or down; shops raise all prices by less
 MAX_EXAMPLES: Final = 3
 STRONG_WITNESSES: Final = frozenset({"swapped", "order"})
 WITNESS_TEXTS: Final = {
@@ -47,6 +53,7 @@ WITNESS_TEXTS: Final = {
     "range": "are amounts of another size",
     "words": "stand behind other words",
     "changes": "change far more often than they did",
+    "factor": "are the former amounts times one factor",
     "order": "are on the wrong side of another amount",
     "swapped": "are what another attribute had",
     "displaced": "are others, while the former ones still stand on the page",
@@ -345,7 +352,40 @@ def _change_witnesses(
     n_displaced = sum(_is_displaced(name, pair) for pair in changed)
     if "changes" in witnesses and _is_witness(n_displaced, n, EXPECTED_DISPLACED):
         witnesses["displaced"] = n_displaced / n
+    factor_share = share_of_one_factor(_amount_pairs(name, model.value_type, pairs))
+    if factor_share >= MIN_SHARE_OF_FACTOR:
+        witnesses["factor"] = factor_share
     return witnesses
+
+
+def _amount_pairs(name: str, value_type: str, pairs: Iterable[Pair]) -> list[tuple[float, float]]:
+    """Return the amounts of an attribute before and now, on the pages where both are above 0."""
+    amounts = []
+    for pair in pairs:
+        old = _amount(value_type, pair.old.record[name])
+        new = _amount(value_type, pair.new.record[name])
+        if old and new and min(old, new) > 0:
+            amounts.append((old, new))
+    return amounts
+
+
+def share_of_one_factor(amounts: Sequence[tuple[float, float]]) -> float:
+    """Return on which share of the pages an amount is the former one times the same factor.
+
+    It is the median factor of the amounts that changed; 0 where too few did, or by little.
+
+    >>> share_of_one_factor([(119, 100), (59.5, 50), (23.8, 20), (11.9, 10), (8, 8)])
+    0.8
+    """
+    factors = [math.log(new / old) for old, new in amounts]
+    changed = [factor for factor in factors if abs(factor) > FACTOR_TOLERANCE]
+    if len(changed) < MIN_PAGES:
+        return 0.0
+    middle = statistics.median(changed)
+    if abs(middle) < MIN_FACTOR:
+        return 0.0
+    n_alike = sum(abs(factor - middle) <= FACTOR_TOLERANCE for factor in changed)
+    return n_alike / len(amounts)
 
 
 def _is_swapped(name: str, pair: Pair, models: ValueModels) -> bool:

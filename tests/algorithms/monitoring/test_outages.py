@@ -72,6 +72,24 @@ class TestSeen:
         assert is_seen(OWN["a"], OLD["a"], look("<main>Best: HEMP ROPE, 10 m</main>"))
         assert not is_seen(OWN["a"], OLD["a"], look("<main>Hampköysi</main>"))
 
+    def test_a_page_is_seen_by_its_one_value_where_all_that_is_recommended_beside_it_is_new(
+        self,
+    ) -> None:
+        def shop_page(number: str, *recommended: str) -> PageLook:
+            texts = "".join(f"<p>{text}" for text in recommended)
+            return look(f"<h1>Rope</h1><b>{number}</b>{texts}")
+
+        shown = shop_page("B-20417", "Camp stove", "Splitting axe", "Storm lamp")
+        old = PageBefore(("B-20417",), shown)
+        own = own_texts({"a": old})["a"]
+        later = ("Paddle", "Enamel mug", "Head torch")
+
+        assert is_seen(own, old, shop_page("B-20417", *later))
+        assert not is_seen(own, old, shop_page("C-99999", *later))
+        assert not is_seen(own, old, look("<p>Our apologies: B-20417"))
+        wall = "<p>Log in to go on with B-20417 <form><input type=password></form>"
+        assert not is_seen(own, old, look(wall + "<p>Many other long texts of a wall"))
+
     def test_nothing_is_said_of_a_page_without_own_texts(self) -> None:
         assert is_seen((), OLD["a"], look("<p>x</p>")) is None
 

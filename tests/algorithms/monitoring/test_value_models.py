@@ -55,6 +55,12 @@ def a_week_on(readings: list[Reading], seed: int, share: float = 0.1) -> list[Re
     return later
 
 
+def times(reading: Reading, factor: float) -> Reading:
+    """Return a reading whose price is another one by a factor."""
+    price = f"€{float(str(reading.record['price'])[1:]) * factor:.2f}"
+    return reading._replace(record={**reading.record, "price": price})
+
+
 def with_change(readings: list[Reading], **values: str) -> list[Reading]:
     """Return readings in which attributes have what other attributes had."""
     changed = []
@@ -105,6 +111,25 @@ class TestGoodValues:
 
 
 class TestWrongValues:
+    @pytest.mark.parametrize("tax", [1.07, 1.19, 1.25])
+    def test_prices_that_are_now_without_tax_are_found(
+        self, baseline: list[Reading], tax: float
+    ) -> None:
+        now = [times(reading, 1 / tax) for reading in a_week_on(baseline, 11)]
+
+        assert {"changes", "factor"} <= found(baseline, now)["price"]
+        assert "price" in alerts(baseline, now)
+
+    def test_a_sale_of_half_of_the_things_is_no_change_of_meaning(
+        self, baseline: list[Reading]
+    ) -> None:
+        now = [
+            times(reading, 0.8) if number % 2 else reading
+            for number, reading in enumerate(baseline)
+        ]
+
+        assert "factor" not in found(baseline, now).get("price", set())
+
     def test_a_price_that_is_the_list_price_is_found(self, baseline: list[Reading]) -> None:
         now = with_change(baseline, price="list_price", list_price="price")
 
