@@ -73,6 +73,22 @@ def _generated(folder: Path) -> History:
     return History(case, right, folder.name)
 
 
+def sequences(data: Path | None) -> Iterator[tuple[str, dict[str, Edition]]]:
+    """Yield each site with all its versions in order, as they were crawled."""
+    for name in sites.NAMES:
+        case = demo(name)
+        yield name, {"first": case.first, **case.later}
+    if data is None:
+        return
+    for folder in sorted((data / "generated").glob("*")):
+        yield folder.name, {place.name: _read_version(place) for place in sorted(folder.glob("v*"))}
+    for folder in (data / "dplyr_pkgdown", *sorted((data / "more_history").glob("*"))):
+        places = sorted(folder.glob("snap_*"))
+        if places:
+            versions = {place.name.removeprefix("snap_"): _read_snapshot(place) for place in places}
+            yield re.sub(r"\W|_", "-", folder.name), versions
+
+
 def _read_version(folder: Path) -> Edition:
     site = json.loads((folder / "site.json").read_text())
     content_type = f"text/html; charset={site['charset']}"
