@@ -107,6 +107,17 @@ def wanted_files(
     return kinds
 
 
+def files_wanted_by(
+    body: bytes, content_type: str, *, base_url: str, sheets: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what `wanted_files` does of the bytes of a page; nothing of an empty one.
+
+    Raises PageTooLarge.
+    """
+    tree = parse_page(body, content_type).tree
+    return {} if tree is None else wanted_files(tree, base_url=base_url, sheet_of=sheets.get)
+
+
 def render_page(
     tree: _Element,
     *,

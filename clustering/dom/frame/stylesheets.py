@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
+import webencodings
+
+from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.dom.frame.markup import element_name_in_sheets
 
 MAX_NESTED: Final = 5  # sheets that import each other
@@ -86,6 +89,21 @@ def clean_stylesheet(text: str, resolve: Callable[[str], str | None]) -> str:
     `resolve` returns the absolute address of what is written in it, None where there is none.
     """
     return _Cleaner(resolve).clean(text)
+
+
+def clean_sheet(body: bytes, content_type: str, url: str) -> bytes:
+    """Return the bytes of a sheet that came from an address, cleaned, in UTF-8."""
+    label = content_type.lower().partition("charset=")[2].strip("\"' ;")
+    encoding = webencodings.lookup(label) if label else None
+    text = webencodings.decode(body, encoding or webencodings.lookup("utf-8"), errors="replace")[0]
+
+    def resolve(address: str) -> str | None:
+        try:
+            return normalise_url(join_url(url, address))
+        except BadAddress:
+            return None
+
+    return clean_stylesheet(text, resolve).encode(errors="replace")
 
 
 def clean_declarations(text: str, resolve: Callable[[str], str | None]) -> str:

@@ -11,17 +11,17 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
-import webencodings
 from django.conf import settings
 from django.utils import timezone
 
-from clustering.dom.addresses import BadAddress, join_url, normalise_url, origin_of, url_hash
+from clustering.dom.addresses import origin_of, url_hash
 from clustering.dom.frame.pictures import SVG_TYPE, clean_svg, font_type, image_type
-from clustering.dom.frame.stylesheets import clean_stylesheet
+from clustering.dom.frame.stylesheets import clean_sheet
 from clustering.fetching.client import Fetched, Fetcher
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import Robots, fetch_robots
 from clustering.models import Asset, Snapshot
+from clustering.services.children.limits import CallStopped, call_when_free
 from clustering.services.crawl import hosts
 from vertex.core.models import Site
 from vertex.core.storage import page_store
@@ -42,6 +42,7 @@ ACCEPTS: Final = {
     "image": "image/avif,image/webp,image/svg+xml,image/*,*/*;q=0.5",
     "font": "font/woff2,font/*,*/*;q=0.5",
 }
+SHEET_TYPE: Final = "text/css; charset=utf-8"
 NOT_SHEETS: Final = ("text/html", "image/", "application/json", "application/xhtml")
 
 
@@ -188,8 +189,10 @@ class PageFiles:
                 self._add(url, stored.get(url) or fetched[url])
         return bool(new)
 
-    def sheet_of(self, url: str) -> str | None:
-        return sheet_text(self.assets.get(url))
+    def read_sheets(self) -> dict[str, str]:
+        """Return the cleaned style sheets that came, by address."""
+        texts = {url: sheet_text(asset) for url, asset in self.assets.items()}
+        return {url: text for url, text in texts.items() if text is not None}
 
     def _has_room(self, url: str) -> bool:
         """Return whether the page may have one more file; record one that is left out."""
@@ -261,27 +264,16 @@ def cleaned_file(body: bytes, content_type: str, kind: str, url: str) -> tuple[b
     """Return a file as it may be handed out, and its content type. Raises NoSuchFile."""
     if not body:
         raise NoSuchFile("it is empty")
-    if kind == "sheet":
-        return _cleaned_sheet(body, content_type, url), "text/css; charset=utf-8"
-    file_type = image_type(body) if kind == "image" else font_type(body)
-    if file_type == SVG_TYPE:
-        body = clean_svg(body)
+    try:
+        if kind == "sheet":
+            if content_type.lower().startswith(NOT_SHEETS):
+                raise NoSuchFile(f"it is {content_type[:80]}, no style sheet")
+            return call_when_free(clean_sheet, body, content_type, url), SHEET_TYPE
+        file_type = image_type(body) if kind == "image" else font_type(body)
+        if file_type == SVG_TYPE:
+            body = call_when_free(clean_svg, body)
+    except CallStopped as stopped:
+        raise NoSuchFile(f"cleaning it was stopped: {stopped}") from None
     if not file_type or not body:
         raise NoSuchFile(f"it is no {kind} that is shown ({content_type[:80] or 'of no type'})")
     return body, file_type
-
-
-def _cleaned_sheet(body: bytes, content_type: str, url: str) -> bytes:
-    if content_type.lower().startswith(NOT_SHEETS):
-        raise NoSuchFile(f"it is {content_type[:80]}, no style sheet")
-    label = content_type.lower().partition("charset=")[2].strip("\"' ;")
-    encoding = webencodings.lookup(label) if label else None
-    text = webencodings.decode(body, encoding or webencodings.lookup("utf-8"), errors="replace")[0]
-
-    def resolve(address: str) -> str | None:
-        try:
-            return normalise_url(join_url(url, address))
-        except BadAddress:
-            return None
-
-    return clean_stylesheet(text, resolve).encode(errors="replace")

@@ -17,15 +17,17 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from clustering.dom.frame.rendering import wanted_files
+from clustering.dom.frame.rendering import files_wanted_by
+from clustering.dom.page import PageTooLarge
 from clustering.fetching.client import open_fetcher
 from clustering.models import Asset, Snapshot, SnapshotAssets
+from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.crawl.site_sessions import session_of
 from clustering.services.looks.asset_fetching import PageFiles, SiteFiles
-from clustering.services.pages.stored_trees import read_tree
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.jobs import JobExists, JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
+from vertex.core.storage import BodyDamaged, BodyMissing
 
 MAX_SNAPSHOTS = 10_000  # of one job
 ROWS_PER_STATEMENT = 500
@@ -122,14 +124,11 @@ def _with_assets(pks: list[int]) -> set[int]:
 
 def _fetch_assets_of(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> SnapshotAssets:
     """Fetch what one snapshot is drawn with and store which assets it has."""
-    tree = read_tree(snapshot)
     page = PageFiles(files, snapshot)
-    if tree is not None:
-        with run.kept_alive():
-            for _ in range(MAX_ROUNDS):
-                wanted = wanted_files(tree, base_url=snapshot.final_url, sheet_of=page.sheet_of)
-                if not page.fetch(wanted):
-                    break
+    with run.kept_alive():
+        for _ in range(MAX_ROUNDS):
+            if not page.fetch(_wanted_files(page)):
+                break
     with transaction.atomic():
         run.renew(message=snapshot.final_url[:200])
         snapshot_assets, _ = SnapshotAssets.objects.update_or_create(
@@ -143,3 +142,16 @@ def _fetch_assets_of(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> Snaps
             },
         )
         return snapshot_assets
+
+
+def _wanted_files(page: PageFiles) -> dict[str, str]:
+    """Return what a page is drawn with, as far as its sheets came; nothing where it cannot be read."""
+    try:
+        return call_on_page(
+            page.snapshot,
+            files_wanted_by,
+            base_url=page.snapshot.final_url,
+            sheets=page.read_sheets(),
+        )
+    except (BodyMissing, BodyDamaged, PageTooLarge, PageTooHeavy):
+        return {}

@@ -25,6 +25,12 @@ def endless(body: bytes, _content_type: str = "") -> int:
     return 0
 
 
+def endless_sheet(body: bytes, _content_type: str, _url: str) -> bytes:
+    while body:
+        pass
+    return body
+
+
 def waits(_body: bytes) -> None:
     signal.pause()
 

@@ -15,14 +15,17 @@ from pytest_django import Settings
 from clustering.fetching.guard import networks
 from clustering.fetching.robots import RobotsFile
 from clustering.models import Asset, Page, Snapshot, SnapshotAssets
+from clustering.services.children import limits
+from clustering.services.children.limits import LimitedChild, end_idle_children
 from clustering.services.crawl.hosts import find_host, keep_robots
-from clustering.services.looks import assets
+from clustering.services.looks import asset_fetching, assets
 from clustering.services.looks.frames import files_of
 from clustering.services.pages import importing
 from clustering.services.pages.archives import read_pages
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from clustering.services.pages.source_pages import Skipped
 from clustering.services.sites import retention
+from tests.apps.clustering.children import burdens
 from tests.apps.clustering.fake_host import Answer, FakeHost, moved
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
@@ -124,6 +127,19 @@ class TestFetching:
         assert {"i.png", "a.css", "gone.png"} == {
             name for name, problem in look_of(snapshot).items() if problem
         }
+
+    def test_a_sheet_that_takes_too_much_to_clean_is_left_out(
+        self, site: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        end_idle_children()
+        monkeypatch.setattr(limits, "LimitedChild", lambda: LimitedChild(cpu_seconds=1))
+        monkeypatch.setattr(asset_fetching, "clean_sheet", burdens.endless_sheet)
+        snapshot = stored(site)
+        fetch(snapshot)
+
+        assert "cleaning it was stopped: it takes more than 1" in look_of(snapshot)["a.css"]
+        assert "" == look_of(snapshot)["i.png"]
+        end_idle_children()
 
     def test_a_page_gets_no_more_than_its_share(
         self, site: Site, settings: Settings, host: FakeHost
