@@ -1,4 +1,4 @@
-.PHONY: setup run check test bars format
+.PHONY: setup run check test bars format bill
 PYTHON ?= python3
 VENV := .venv/bin
 
@@ -17,6 +17,11 @@ test: .venv/ready-dev
 bars: .venv/ready-dev
 	@VERTEX_FULL=1 $(VENV)/python -m tests
 	@VERTEX_FULL=1 $(VENV)/python -m benchmarks.run --data "$(DATA)"
+
+bill: .venv/ready
+	@mkdir -p var
+	@$(VENV)/python manage.py bill_of_materials --output var/bill-of-materials.json
+	@$(VENV)/python manage.py bill_of_materials --check
 
 format: .venv/ready-dev
 	@$(VENV)/ruff format .
