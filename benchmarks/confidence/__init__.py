@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.confidence.left_out import INTRODUCTION, found_on_sites, left_out, report
+from benchmarks.confidence.left_out import (
+    INTRODUCTION,
+    FoundValues,
+    fit,
+    fit_left_out,
+    found_on_sites,
+    left_out,
+    report,
+)
+from benchmarks.confidence.lone_values import LoneValue, lone_values, report_lone
 from benchmarks.unseen_sites import swde_sites
 
 TITLE = "Confidence in values"
@@ -14,5 +23,15 @@ def run(data: Path | None) -> str:
     """Return figures and reliability on left-out sites as a section in Markdown."""
     if data is None or not (data / "swde").is_dir():
         return "Left out: the pages of SWDE are not in the folder."
-    found = list(found_on_sites(swde_sites(data / "swde")))
-    return INTRODUCTION + report(found, left_out(found))
+    found: list[FoundValues] = []
+    lone: list[LoneValue] = []
+    for site in swde_sites(data / "swde"):
+        found += found_on_sites([site])
+        lone += lone_values(site)
+    weights = fit_left_out(found, lone)
+    parts = [
+        INTRODUCTION + report(found, left_out(found, weights)),
+        report_lone(lone, weights),
+        f"Weights fitted on all sites: {fit(found, lone).as_json()}.",
+    ]
+    return "\n\n".join(parts)

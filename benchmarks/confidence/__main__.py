@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.confidence.left_out import fit, found_on_sites
+from benchmarks.confidence.left_out import FoundValues, fit, found_on_sites
+from benchmarks.confidence.lone_values import LoneValue, lone_values
 from benchmarks.unseen_sites import swde_sites
 from rules.algorithms.running.confidence import WEIGHTS_FILE
 
@@ -21,7 +22,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("data", type=Path, help="a folder of real pages")
     parser.add_argument("--write", action="store_true", help="write the weights of the product")
     options = parser.parse_args(arguments)
-    weights = fit(list(found_on_sites(swde_sites(options.data / "swde"))))
+    found: list[FoundValues] = []
+    lone: list[LoneValue] = []
+    for site in swde_sites(options.data / "swde"):
+        found += found_on_sites([site])
+        lone += lone_values(site)
+    weights = fit(found, lone)
     text = json.dumps(weights.as_json())
     if options.write:
         Path(str(WEIGHTS_FILE)).write_text(text + "\n", "utf-8")

@@ -1,20 +1,25 @@
-"""What rules find on pages that were not annotated, and weights of confidence fitted without a site."""
+"""What rules find on pages that were not annotated, and weights of confidence fitted without a site.
+
+Beside it the weights are fitted on values that are wrong on a page alone, see `lone_values`.
+"""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from lxml.etree import _Element
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.confidence.diagram import write_diagram
+from benchmarks.confidence.lone_values import RIGHT, LoneValue, oddness_beside
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import compared
 from benchmarks.unseen_sites import KS, N_SAMPLES, Site
@@ -22,6 +27,7 @@ from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.review.reliability import EDGES, ReliabilityBin
 from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.running.confidence import ConfidenceWeights, agreement_of
+from rules.algorithms.running.records import RawValue
 from rules.algorithms.running.run_rule import run_stylesheet
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 
@@ -36,8 +42,11 @@ INTRODUCTION: Final = (
     "a rule finds of an attribute on a page; it is right if that is all that the page shows. Each site is judged by "
     "weights that were fitted without it; each attribute of a site, number of pages and order weighs the same.\n\n"
 )
+# Values that are wrong on a page alone, to one that is right; so many are fitted.
+LONE_WRONG_SHARE: Final = 0.005
 
 Floats = NDArray[np.float64]
+RawValues = dict[str, list[RawValue]]  # of a page, by attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,7 @@ class FoundValues:
 
     rule: tuple[str, str, int, int]  # site, attribute, annotated pages, order
     agreement: float
+    oddness: float  # beside what the rule finds on the samples
     is_multi: bool
     is_right: bool
 
@@ -67,10 +77,28 @@ def found_on_sites(sites: Iterable[Site]) -> Iterator[FoundValues]:
             for k in KS
         ]
         for number, k, order, rule in rules:
-            stylesheet = stylesheet_of(rule)
+            raw_by_page = _run(rule, site.pages.trees)
             for page in pages:
                 if page not in order[: max(KS)]:
-                    yield from _found_on_page(site, rule, stylesheet, page, (k, number))
+                    samples = [raw_by_page[sample] for sample in order if sample != page]
+                    yield from _found_on_page(
+                        site, rule, page, raw_by_page[page], samples, (k, number)
+                    )
+
+
+def _run(rule: ClusterRule, trees: Mapping[str, _Element]) -> dict[str, RawValues]:
+    """Return what a rule finds on each page, by attribute; of a single value the first."""
+    stylesheet = stylesheet_of(rule)
+    raw_by_page: dict[str, RawValues] = {}
+    for page, tree in trees.items():
+        (record,) = run_stylesheet(stylesheet, tree)
+        raw_by_page[page] = {
+            attribute.attribute: record.values.get(attribute.attribute, [])[
+                : None if attribute.is_multi else 1
+            ]
+            for attribute in rule.attributes
+        }
+    return raw_by_page
 
 
 def _learn(site: Site, order: Sequence[str], k: int) -> ClusterRule:
@@ -80,40 +108,66 @@ def _learn(site: Site, order: Sequence[str], k: int) -> ClusterRule:
 
 
 def _found_on_page(
-    site: Site, rule: ClusterRule, stylesheet: str, page: str, learnt_from: tuple[int, int]
+    site: Site,
+    rule: ClusterRule,
+    page: str,
+    raw: RawValues,
+    samples: Sequence[RawValues],
+    learnt_from: tuple[int, int],
 ) -> Iterator[FoundValues]:
-    (record,) = run_stylesheet(stylesheet, site.pages.trees[page])
     for attribute in rule.attributes:
-        values = record.values.get(attribute.attribute, [])
-        if not attribute.is_multi:
-            values = values[:1]
+        name = attribute.attribute
+        values = raw[name]
         found = compared([value.text for value in values])
-        wanted = compared(site.pages.truth[page].get(attribute.attribute, []))
-        if found:
-            name = (site.pages.name, attribute.attribute, *learnt_from)
-            is_right = found == wanted
-            yield FoundValues(name, agreement_of(values), attribute.is_multi, is_right)
+        wanted = compared(site.pages.truth[page].get(name, []))
+        if not found:
+            continue
+        usual = [value.text for sample in samples for value in sample[name]]
+        oddness = oddness_beside(name, [value.text for value in values], usual)
+        yield FoundValues(
+            (site.pages.name, name, *learnt_from),
+            agreement_of(values),
+            oddness,
+            attribute.is_multi,
+            found == wanted,
+        )
 
 
-def fit(found: Sequence[FoundValues]) -> ConfidenceWeights:
-    """Return the weights of a logistic function that fit best."""
+def fit(found: Sequence[FoundValues], lone: Sequence[LoneValue]) -> ConfidenceWeights:
+    """Return the weights of a logistic function that fit best what rules find, and values that are wrong alone."""
+    wrong = [value for value in lone if value.kind != RIGHT]
+    columns = np.array(
+        [[line.agreement, line.is_multi, line.oddness] for line in found]
+        + [[1.0, 0.0, value.oddness] for value in wrong]
+    )
+    right = np.concatenate([_right(found), np.zeros(len(wrong), bool)])
+    weight_of_wrong = LONE_WRONG_SHARE * len(found) / max(1, len(wrong))
+    weights = np.concatenate([_weights(found), np.full(len(wrong), weight_of_wrong)])
     model = LogisticRegression(max_iter=500)
-    model.fit(_columns(found), _right(found), sample_weight=_weights(found))
-    agreement, several = model.coef_[0]
-    rounded = [round(float(number), 2) for number in (model.intercept_[0], agreement, several)]
-    return ConfidenceWeights(*rounded)
+    model.fit(columns, right, sample_weight=weights)
+    rounded = [round(float(number), 2) for number in (model.intercept_[0], *model.coef_[0])]
+    bias, agreement, several, oddness = rounded
+    return ConfidenceWeights(bias, agreement, several, oddness)
 
 
-def left_out(found: Sequence[FoundValues]) -> Floats:
-    """Return for each line the confidence by weights that were fitted without its site."""
-    by_site = {
-        site: fit([line for line in found if line.site != site])
+def fit_left_out(
+    found: Sequence[FoundValues], lone: Sequence[LoneValue]
+) -> dict[str, ConfidenceWeights]:
+    """Return for each site the weights that are fitted without it."""
+    return {
+        site: fit(
+            [line for line in found if line.site != site],
+            [value for value in lone if value.site != site],
+        )
         for site in {line.site for line in found}
     }
-    weights = [by_site[line.site] for line in found]
+
+
+def left_out(found: Sequence[FoundValues], weights: Mapping[str, ConfidenceWeights]) -> Floats:
+    """Return for each line the confidence by weights that were fitted without its site."""
     log_odds = [
-        fitted.bias + fitted.agreement * line.agreement + fitted.several * line.is_multi
-        for line, fitted in zip(found, weights, strict=True)
+        weights[line.site].log_odds(line.agreement, line.oddness, is_multi=line.is_multi)
+        for line in found
     ]
     confidence: Floats = 1 / (1 + np.exp(-np.array(log_odds)))
     return confidence
@@ -154,8 +208,7 @@ def report(found: Sequence[FoundValues], confidence: Floats) -> str:
         f"{markdown_table(['figure', 'have', 'wanted'], figures)}\n\n## Reliability\n\n"
         "![Share of right lines by confidence](confidence.svg)\n\nDot: the share that is right. Bar: the confidence. "
         "Below each: the confidence from where to where, and the lines.\n\n"
-        f"{markdown_table(['confidence', 'lines', 'mean', 'right'], _reliability(bins))}\n\n"
-        f"Weights fitted on all sites: {fit(found).as_json()}."
+        f"{markdown_table(['confidence', 'lines', 'mean', 'right'], _reliability(bins))}"
     )
 
 
@@ -194,10 +247,6 @@ def _caught(confidence: Floats, wrong: NDArray[np.bool_]) -> float:
     ties = np.random.default_rng(0).random(len(confidence))
     least_sure = np.lexsort((ties, confidence))[: int(LOOKED_AT * len(confidence))]
     return float(wrong[least_sure].sum() / max(1, wrong.sum()))
-
-
-def _columns(found: Sequence[FoundValues]) -> Floats:
-    return np.array([[line.agreement, line.is_multi] for line in found], float)
 
 
 def _right(found: Sequence[FoundValues]) -> NDArray[np.bool_]:

@@ -31,6 +31,7 @@ from rules.algorithms.running.matching import clusters_from_json, clusters_to_js
 from rules.algorithms.running.record_lines import Line, SiteRules, line_json, line_not_taken
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, compile_stylesheet
+from rules.algorithms.running.value_looks import ValueLooks
 from rules.bundle.extraction import lines_of
 from rules.bundle.scrapy_export import page_type
 from vertex.core.services.files.files import UnreadableFile, read_whole
@@ -128,6 +129,7 @@ def _bundle_to_json(bundle: Bundle) -> dict[str, Any]:
                 "stylesheet": f"{rule.cluster}.xsl",
                 "attributes": [attribute.as_json() for attribute in rule.attributes],
                 "trust": dict(rule.trust),
+                "looks": {name: looks.as_json() for name, looks in rule.looks.items()},
                 "by_hand": rule.is_by_hand,
                 "learnt": bundle.learnt.get(rule.cluster),
             }
@@ -214,6 +216,10 @@ def _read_rule(folder: Path, form: Mapping[str, Any], country: str) -> RunnableR
             dict(form["trust"]),
             is_by_hand=bool(form.get("by_hand")),
             country=country,
+            looks={
+                name: ValueLooks.from_json(of_name)
+                for name, of_name in form.get("looks", {}).items()
+            },
         )
         compile_stylesheet(rule.stylesheet)
         for attribute in attributes:

@@ -25,6 +25,7 @@ from clustering.dom.paths import element_paths
 from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, extract_here, transform
+from rules.algorithms.running.value_looks import ValueLooks
 from rules.bundle.limits import MAX_ANSWER_BYTES, read_message, unpacked, write_message
 
 MAX_NODES = 1_000  # that an XPath may select on a page
@@ -138,7 +139,8 @@ def _extract(question: Mapping[str, Any], page: RawPage) -> Extracted:
     """Return the records of a page by a rule that somebody wrote."""
     form = question["rule"]
     attributes = [AttributeType.from_json(entry) for entry in form["attributes"]]
-    rule = RunnableRule(**form | {"attributes": attributes, "is_by_hand": False})
+    looks = {name: ValueLooks.from_json(of_name) for name, of_name in form["looks"].items()}
+    rule = RunnableRule(**form | {"attributes": attributes, "is_by_hand": False, "looks": looks})
     _check(rule.stylesheet)
     return extract_here(page, rule, nodes=question["nodes"], votes=question["votes"])
 

@@ -52,6 +52,8 @@ class Rule(models.Model):
     stylesheet = models.TextField()
     figures = models.JSONField(default=list)  # per attribute, what it measured on the samples
     validation = models.JSONField(default=dict)  # the same on pages that were no samples
+    # By attribute, how the values on the samples looked when it was published.
+    value_looks = models.JSONField(default=dict)
     learner = models.CharField(max_length=20, default="default")
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.LEARNT)
     # The version that was changed by hand.

@@ -6,6 +6,8 @@ Start at `run_rule`: a tree in, `Extracted` out.
     run_rule       the stylesheet, then the types of the attributes
     borrowing      whether the rule of one cluster may serve the pages of another
     records        the values on the way: a rule as it runs, raw records, extracted records
+    confidence     how sure values are
+    value_looks    how values usually look, and how odd another one looks
     record_keys    what tells a record of a list from the others
     record_lines   one line for each record, or why there is none; its JSON
     text_places    where values stand on a page, by their texts

@@ -2,8 +2,9 @@
 
 Notation:   The losers of a rule vote on each of its values. The agreement of a value is the share of
             those losers that find its text, of those that find anything; 1 where none finds anything.
-            The log-odds of an attribute are a bias, what the mean agreement of its values adds, and
-            what it adds that an attribute has several values.
+            The log-odds of an attribute are a bias, what the mean agreement of its values adds,
+            what it adds that an attribute has several values, and what their oddness takes away:
+            how unlike the usual values of the attribute they look, see `value_looks`.
             Judged values of the installation then move the odds from those that were fitted
             elsewhere, as far as there are enough of them.
             A record is right if each of its attributes is: the product of their probabilities.
@@ -35,10 +36,12 @@ class ConfidenceWeights:
     bias: float
     agreement: float  # times the mean agreement
     several: float  # for an attribute of several values
+    oddness: float  # times the mean oddness
 
-    def log_odds(self, values: Sequence[RawValue], *, is_multi: bool) -> float:
+    def log_odds(self, agreement: float, oddness: float, *, is_multi: bool) -> float:
         """Return the log-odds that the values of an attribute are right."""
-        return self.bias + self.agreement * agreement_of(values) + self.several * is_multi
+        several = self.several if is_multi else 0.0
+        return self.bias + self.agreement * agreement + several + self.oddness * oddness
 
     def as_json(self) -> dict[str, float]:
         return asdict(self)
@@ -55,6 +58,7 @@ def confidence_in(
     *,
     is_multi: bool,
     trust: float = 0.0,
+    oddness: float = 0.0,
     weights: ConfidenceWeights | None = None,
 ) -> float:
     """Return the probability that the values of an attribute are right; `trust` is added to the log-odds.
@@ -64,7 +68,8 @@ def confidence_in(
     True
     """
     weights = weights or fitted_weights()
-    return 1 / (1 + exp(-weights.log_odds(values, is_multi=is_multi) - trust))
+    log_odds = weights.log_odds(agreement_of(values), oddness, is_multi=is_multi)
+    return 1 / (1 + exp(-log_odds - trust))
 
 
 def confidence_in_record(confidences: Iterable[float]) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.values.normalising import Normalised
+from rules.algorithms.running.value_looks import ValueLooks
 
 ShownValue = str | list[str | None]
 
@@ -43,6 +44,8 @@ class RunnableRule:
     is_by_hand: bool = False
     # Of the site, ISO 3166; blank: that of each page's address.
     country: str = ""
+    # How the values of each attribute usually look.
+    looks: Mapping[str, ValueLooks] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -37,6 +37,7 @@ from rules.algorithms.running.records import (
     RawValue,
     RunnableRule,
 )
+from rules.algorithms.running.value_looks import oddness_of_values, shown_texts
 
 NO_TREE: Final = "no_tree"
 TOO_LARGE: Final = "too_large"
@@ -245,10 +246,14 @@ def record_of(
             raw_values = raw_values[:1]
         _add_values(record, attribute, raw_values, context)
         if attribute.name in record.values:
+            shown = shown_texts(
+                record.values[attribute.name], record.normalized.get(attribute.name)
+            )
             confidence = confidence_in(
                 [value for value in raw_values if value is not None],
                 is_multi=attribute.is_multi,
                 trust=rule.trust.get(attribute.name, 0.0),
+                oddness=oddness_of_values(rule.looks.get(attribute.name), shown),
             )
             record.confidence[attribute.name] = round(confidence, 3)
         if path_by_counted and raw_values:

@@ -6,6 +6,7 @@ from annotation.models import Assignment, Vertical
 from clustering.models import Cluster
 from rules.algorithms.running.confidence import trust_after
 from rules.algorithms.running.records import RunnableRule
+from rules.algorithms.running.value_looks import ValueLooks
 from rules.models import Rule
 
 
@@ -17,6 +18,7 @@ def vertical_of(cluster: Cluster) -> Vertical | None:
 def runnable(rule: Rule) -> RunnableRule:
     """Return a rule as it runs."""
     judged = rule.validation.get("judged", {}).get("attributes", {})
+    looks = {name: ValueLooks.from_json(form) for name, form in rule.value_looks.items()}
     trust = {name: trust_after(score["right"], score["wrong"]) for name, score in judged.items()}
     return RunnableRule(
         rule.cluster.name,
@@ -26,4 +28,5 @@ def runnable(rule: Rule) -> RunnableRule:
         trust,
         is_by_hand=rule.is_by_hand,
         country=rule.cluster.site.country,
+        looks=looks,
     )

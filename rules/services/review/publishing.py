@@ -1,14 +1,15 @@
 """Publish a rule: from then on it extracts its cluster's records.
 
 Publishing chooses the bellwethers and stores the golden records in the same transaction: what the rule
-extracts from the samples is known to be right, because somebody has just looked at it. What it tells of the
-fields of its vertical is learnt by a job.
+extracts from the samples is known to be right, because somebody has just looked at it. How these values look
+is kept with the rule: a later value that looks odd beside them is doubted. What the rule tells of the fields
+of its vertical is learnt by a job.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -17,6 +18,7 @@ from django.utils import timezone
 from clustering.models import Cluster, Page, Snapshot
 from clustering.services.looks.assets import start_fetching_assets
 from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
+from rules.algorithms.running.value_looks import looks_by_attribute
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
 from rules.services.fields.field_profiles import start_profiling
 from rules.services.learning.sample_pages import extract_snapshot
@@ -64,6 +66,7 @@ def publish_rule(
                 + "; ".join(changed[:MAX_CHANGES_NAMED])
                 + ". Look at them, and publish with force if they are right"
             )
+        rule.value_looks = _looks_of(golden)
         _switch(before, rule, actor)
         _end_review(rule, actor, reason)
         _store_golden(rule, golden)
@@ -116,6 +119,13 @@ def golden_pages(rule: Rule) -> list[GoldenPage]:
     return list(golden.values())
 
 
+def _looks_of(golden: Iterable[GoldenPage]) -> dict[str, Any]:
+    """Return as JSON how the values of each attribute look."""
+    records = [line.record for page in golden for line in page.lines if line.record is not None]
+    looks = looks_by_attribute((record.values, record.normalized) for record in records)
+    return {name: of_name.as_json() for name, of_name in looks.items()}
+
+
 def changed_constants(before: Rule, rule: Rule, golden: Sequence[GoldenPage]) -> list[str]:
     """Return the constant values of the golden records that a rule extracts otherwise."""
     names = [attribute.name for attribute in rule.attributes if attribute.is_constant]
@@ -145,7 +155,7 @@ def _switch(before: Rule | None, rule: Rule, actor: User | None) -> None:
         actor,
         None,
     )
-    rule.save(update_fields=["state", "published_at", "published_by", "retired_at"])
+    rule.save(update_fields=["state", "published_at", "published_by", "retired_at", "value_looks"])
 
 
 def _end_review(rule: Rule, actor: User | None, reason: str) -> None:

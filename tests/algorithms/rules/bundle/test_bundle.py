@@ -18,6 +18,7 @@ from clustering.services.pages.source_pages import SourcePage
 from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters, GroupModel
 from rules.algorithms.running.record_lines import SiteRules
 from rules.algorithms.running.records import RunnableRule
+from rules.algorithms.running.value_looks import ShownText, learn_looks
 from rules.bundle.__main__ import main
 from rules.bundle.bundle import (
     BadBundle,
@@ -79,10 +80,28 @@ def test_a_line_is_what_every_run_says(folder: Path, source: Path) -> None:
         "record": {"name": "Oak desk", "price": "7 €", "tags": ["wood", "heavy"]},
         "raw": {"name": "Oak\xa0desk", "price": "7 €", "tags": ["wood", "heavy"]},
         "missing": [],
-        "confidence": {"name": 0.995, "price": 0.995, "tags": 0.979},
+        "confidence": {"name": 0.994, "price": 0.994, "tags": 0.976},
         "normalized": {"price": {"amount": "7", "currency": "EUR"}},
     } == lines[7]
     assert (None, "no_signature") == (lines[40]["rule"], lines[40]["reason"])
+
+
+def test_a_bundle_doubts_values_that_look_odd(tmp_path: Path) -> None:
+    looks = learn_looks([ShownText(f"{n} €", {"amount": str(n)}) for n in range(20, 40)])
+    made = made_bundle()
+    rule = replace(made.rules.rules["products"], looks={"price": looks})
+    made = replace(made, rules=replace(made.rules, rules={"products": rule}))
+    write_bundle(tmp_path / "bundle", made)
+    read = read_bundle(tmp_path / "bundle")
+    pages = [SourcePage("x", "http://s.example/p/1", body(number)) for number in (25, 250_000)]
+    usual, odd = (line.record for line in read.extract(pages))
+
+    assert {"price": looks} == read.rules.rules["products"].looks
+    assert usual is not None
+    assert odd is not None
+    assert "250000 €" == odd.values["price"]
+    assert odd.confidence["price"] < usual.confidence["price"]
+    assert odd.confidence["name"] == usual.confidence["name"]
 
 
 def test_several_processes_give_the_same_lines_in_the_same_order(

@@ -64,3 +64,9 @@ def test_the_weights_of_the_product_are_readable() -> None:
     weights = fitted_weights()
 
     assert weights.agreement > 0 > weights.several
+
+
+def test_values_that_look_odd_are_less_sure() -> None:
+    sureness = [confidence_in([AGREED], is_multi=False, oddness=odd) for odd in (4.0, 2.0, 0.0)]
+
+    assert sureness == sorted(set(sureness))

@@ -56,6 +56,19 @@ class TestRecords:
         assert 0 == extract(site)["pages"]
         assert numbers == set(Record.objects.values_list("pk", "change_number"))
 
+    def test_a_new_value_that_looks_unlike_the_usual_ones_is_doubted(self) -> None:
+        site, rule = learnt_shop()
+        extract(site)
+        store(site, [product(21, price="3.50"), product(22, price="Call us, or 3 shops near")])
+        extract(site)
+        usual, odd = (Record.objects.get(page__url=f"{site.root_url}p/{n}") for n in (21, 22))
+
+        assert {"name", "price", "weight"} == set(rule.value_looks)
+        assert "Call us, or 3 shops near EUR" == odd.values["price"]
+        assert 0.97 > odd.confidence["price"] < usual.confidence["price"]
+        assert odd.confidence["name"] == usual.confidence["name"]
+        assert odd == Record.objects.order_by("record_confidence").first()
+
     def test_a_changed_page_changes_its_record_and_keeps_what_it_was(self) -> None:
         site, _ = learnt_shop()
         extract(site)
