@@ -23,7 +23,7 @@ PACKAGE: Final = "vertex_rules"
 OWN: Final = ("annotation", "clustering", "rules", "vertex")  # packages of the product
 START: Final = (
     "rules.bundle.__main__",
-    "rules.bundle.limited_child",
+    "clustering.services.children.child",
     "rules.bundle.item_pages",
     "rules.bundle.push_pages",
     "clustering.algorithms.clusterers",  # imported when a bundle asks for another algorithm

@@ -21,7 +21,8 @@ from rules.algorithms.running.record_lines import (
 )
 from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here
-from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs, packed
+from rules.bundle.limited_child import packed
+from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs
 
 # An XPath may take the square of a page's elements: with 100,000 `<br>` one took 20 seconds. A page of more
 # tags than nearly all have is read where that can be stopped: a learnt rule after LEARNT_SECONDS.

@@ -1,19 +1,14 @@
-"""The child process of `limits`: it answers questions about pages until its parent closes the pipe.
-
-It runs what people wrote, so it has little memory, may write no file, and is ended from outside.
-"""
+"""What a limited child does for `limits`: it answers questions about pages, by rules that people wrote."""
 
 from __future__ import annotations
 
-import resource
 import signal
-import sys
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-import orjson
 from lxml import etree
 from lxml.etree import _Element
 from lxml.html import HtmlElement
@@ -23,45 +18,20 @@ from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
 from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
-from rules.algorithms.running.records import Extracted, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, extract_here, transform
 from rules.algorithms.running.value_looks import ValueLooks
-from rules.bundle.limits import MAX_ANSWER_BYTES, read_message, unpacked, write_message
 
 MAX_NODES = 1_000  # that an XPath may select on a page
 MAX_TEXT_CHARS = 64 * 1024  # of a node
 
 
-def serve(cpu_seconds: int, memory: int) -> None:
-    """Answer questions until the parent closes the pipe."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        # These go to the parent's whole group; the page at work would count as one that cannot be run.
-        signal.signal(number, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    questions, answers = sys.stdin.buffer, sys.stdout.buffer
-    while True:
-        try:
-            question = read_message(questions)
-        except EOFError:
-            return
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        used = int(usage.ru_utime + usage.ru_stime) + 1
-        # The soft limit alone kills: nothing here handles its signal.
-        resource.setrlimit(resource.RLIMIT_CPU, (used + cpu_seconds, resource.RLIM_INFINITY))
-        form = orjson.loads(question)
-        # A shorter limit of the question itself: its signal kills, too.
-        signal.setitimer(signal.ITIMER_PROF, form.get("seconds") or 0)
-        answer = orjson.dumps(answer_question(form))
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        if len(answer) > MAX_ANSWER_BYTES:
-            why = (
-                f"what it makes of the page has {len(answer):,} bytes; "
-                f"at most {MAX_ANSWER_BYTES:,} are taken"
-            )
-            answer = orjson.dumps({"stopped": why})
-        write_message(answers, answer)
+def answer_within(question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """Return what `answer_question` does; where it takes longer, the process ends. 0 sets no such limit."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    answer = answer_question(question)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return answer
 
 
 def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,14 +105,14 @@ def _run_stylesheet(question: Mapping[str, Any], page: RawPage) -> str:
     return b64encode(bytes(result)).decode()
 
 
-def _extract(question: Mapping[str, Any], page: RawPage) -> Extracted:
+def _extract(question: Mapping[str, Any], page: RawPage) -> dict[str, Any]:
     """Return the records of a page by a rule that somebody wrote."""
     form = question["rule"]
     attributes = [AttributeType.from_json(entry) for entry in form["attributes"]]
     looks = {name: ValueLooks.from_json(of_name) for name, of_name in form["looks"].items()}
     rule = RunnableRule(**form | {"attributes": attributes, "is_by_hand": False, "looks": looks})
     _check(rule.stylesheet)
-    return extract_here(page, rule, nodes=question["nodes"], votes=question["votes"])
+    return asdict(extract_here(page, rule, nodes=question["nodes"], votes=question["votes"]))
 
 
 @lru_cache(maxsize=64)
@@ -158,12 +128,12 @@ _RUNS: dict[str, Callable[[Mapping[str, Any], RawPage], object]] = {
 }
 
 
-def _refuse_connections(event: str, _arguments: tuple[Any, ...]) -> None:
-    """Refuse whatever would reach out of the process: a rule needs nothing but its page."""
-    if event in {"socket.connect", "socket.sendto", "socket.sendmsg"}:
-        raise PermissionError("a rule connects to nothing")
+def packed(pages: Sequence[RawPage]) -> list[tuple[str, str, str]]:
+    """Return pages as JSON values: the address, the bytes in base64, the content type."""
+    return [(page.url, b64encode(page.body).decode(), page.content_type) for page in pages]
 
 
-if __name__ == "__main__":
-    sys.addaudithook(_refuse_connections)
-    serve(int(sys.argv[1]), int(sys.argv[2]))
+def unpacked(pages: Iterable[Sequence[str]]) -> Iterator[RawPage]:
+    """Yield the pages that were packed."""
+    for url, body, content_type in pages:
+        yield RawPage(url, b64decode(body), content_type)

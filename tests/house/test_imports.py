@@ -74,7 +74,8 @@ def test_the_contract_names_every_pure_package() -> None:
 @pytest.mark.parametrize(
     ("source", "imports"),
     [
-        ("rules.bundle", ["os", "subprocess", "multiprocessing", "argparse", "pathlib", "signal"]),
+        ("rules.bundle", ["os", "multiprocessing", "argparse", "pathlib", "signal"]),
+        ("clustering.services.children", ["os", "subprocess", "signal"]),
         ("clustering.views", ["clustering.services", "vertex.core.services", "django"]),
     ],
 )

@@ -17,7 +17,7 @@ import sys
 import threading
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, ParamSpec, Self, TypeVar, cast
 
@@ -36,6 +36,7 @@ MAX_CHILDREN: Final = 4  # of one process
 MAX_IDLE: Final = 2
 PATIENCE, PATIENCE_OF_JOBS = 5.0, 600.0  # seconds of waiting for a free child
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+READING: Final = "reading"  # the purpose of children that read pages
 N_LENGTH: Final = 8  # bytes that tell the length of what follows
 
 P = ParamSpec("P")
@@ -43,7 +44,14 @@ R = TypeVar("R")
 
 
 class CallStopped(Exception):
-    """What was called came to the limits of its process, or crashed it: what it was given is to blame."""
+    """What was called came to the limits of its process, or crashed it: what it was given is to blame.
+
+    `status` is that with which the process ended; None where it is told by other means.
+    """
+
+    def __init__(self, why: str, status: int | None = None) -> None:
+        super().__init__(why)
+        self.status = status
 
 
 class ChildrenBusy(TooBusy):
@@ -90,6 +98,11 @@ class LimitedChild:
                     stream.close()
             process.wait()
 
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, None where none runs."""
+        return self._process.pid if self._process is not None else None
+
     def call(self, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
         """Return what a function of a module returns: bytes, or a value that JSON knows.
 
@@ -117,11 +130,11 @@ class LimitedChild:
             write_message(requests, question)
             answer: dict[str, Any] = read_json(read_message(answers))
         except (BrokenPipeError, EOFError, ValueError):
-            why = self._why_ended(process)
+            stopped = self._why_ended(process)
             self.close()
             if self._is_late:
                 raise ChildrenBusy from None
-            raise CallStopped(why) from None
+            raise stopped from None
         finally:
             timer.cancel()
         return answer
@@ -151,15 +164,16 @@ class LimitedChild:
         self._is_late = False
         return self._process
 
-    def _why_ended(self, process: subprocess.Popen[bytes]) -> str:
+    def _why_ended(self, process: subprocess.Popen[bytes]) -> CallStopped:
         cpu_seconds, memory = self._limits
         try:
             status = process.wait(timeout=1)
         except subprocess.TimeoutExpired:
-            return "it made its process answer something else"
+            return CallStopped("it made its process answer something else")
+        why = f"it ends its process (status {status}), which may have {memory >> 20:,} MB"
         if status in {-signal.SIGXCPU, -signal.SIGKILL}:
-            return f"it takes more than {cpu_seconds} seconds of a processor"
-        return f"it ends its process (status {status}), which may have {memory >> 20:,} MB"
+            why = f"it takes more than {cpu_seconds} seconds of a processor"
+        return CallStopped(why, status)
 
 
 class _Pool:
@@ -189,7 +203,16 @@ class _Pool:
             self._idle.pop().close()
 
 
-_pools: dict[int, _Pool] = {}  # by process: after a fork a child must not be asked by both
+# By process, since after a fork a child must not be asked by both, and by what the children are for.
+_pools: dict[tuple[int, str], _Pool] = {}
+
+
+def lent_child(purpose: str, patience: float) -> AbstractContextManager[LimitedChild]:
+    """Lend a child of this process while the context lasts, at most MAX_CHILDREN for a purpose.
+
+    Raises ChildrenBusy where none is free in so many seconds.
+    """
+    return _pools.setdefault((os.getpid(), purpose), _Pool()).lent(patience)
 
 
 def call_limited(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
@@ -207,7 +230,7 @@ def call_when_free(function: Callable[P, R], *args: P.args, **named: P.kwargs) -
 
 
 def _call(patience: float, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
-    with _pools.setdefault(os.getpid(), _Pool()).lent(patience) as child:
+    with lent_child(READING, patience) as child:
         try:
             return child.call(function, *args, **named)
         except CallStopped:
@@ -217,9 +240,9 @@ def _call(patience: float, function: Callable[P, R], *args: P.args, **named: P.k
 @atexit.register
 def end_idle_children() -> None:
     """End the children of this process that wait."""
-    pool = _pools.pop(os.getpid(), None)
-    if pool is not None:
-        pool.close()
+    for process, purpose in list(_pools):
+        if process == os.getpid():
+            _pools.pop((process, purpose)).close()
 
 
 def packed(value: object) -> object:

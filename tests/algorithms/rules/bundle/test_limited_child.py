@@ -12,11 +12,12 @@ import pytest
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import parse_page
+from clustering.services.children.limits import end_idle_children
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here, extract_tree
 from rules.bundle.extraction import extract, extract_in_child
 from rules.bundle.limited_child import answer_question
-from rules.bundle.limits import LimitedRuns, borrowed_runs, close_pool
+from rules.bundle.limits import LimitedRuns, borrowed_runs
 from tests.algorithms.rules.running import test_run_rule as cast
 
 HEAD = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">'
@@ -64,15 +65,15 @@ def test_it_gives_what_the_rule_gives_in_this_process(runs: LimitedRuns) -> None
 def test_a_rule_by_hand_never_runs_in_this_process() -> None:
     rule = replace(cast.rule(AttributeType("name")), is_by_hand=True)
 
-    with borrowed_runs() as first:
-        pass
+    with borrowed_runs() as runs:
+        first = runs.child
     assert (
         "Oak desk"
         == extract(RawPage("http://s.example/", cast.PAGE), rule).records[0].values["name"]
     )
-    with borrowed_runs() as again:
-        assert first is again
-    close_pool()
+    with borrowed_runs() as runs:
+        assert first is runs.child
+    end_idle_children()
     with pytest.raises(ValueError, match="written by hand"):
         extract_tree(parse_page(cast.PAGE).tree, "", rule)
 
@@ -123,12 +124,12 @@ def test_what_ends_the_parents_group_does_not_lose_a_page(
     told: signal.Signals, runs: LimitedRuns
 ) -> None:
     runs.find_nodes("//b", [])
-    assert runs._child is not None
-    pid = runs._child.pid
+    pid = runs.child.pid
+    assert pid is not None
     os.kill(pid, told)
 
     assert not extracted(f"{HEAD}{TEMPLATE.format('Hi')}</xsl:stylesheet>", runs).reason
-    assert pid == runs._child.pid
+    assert pid == runs.child.pid
 
 
 @pytest.mark.parametrize("stylesheet", [DOUBLING, ENDLESS], ids=["doubling", "endless"])

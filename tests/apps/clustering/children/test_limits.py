@@ -112,7 +112,7 @@ def test_more_callers_than_children_wait_and_are_turned_away(
     def first() -> None:
         with pytest.raises(CallFailed):
             call_limited(burdens.wrong, b"")
-        with limits._pools[os.getpid()].lent(0):
+        with limits.lent_child(limits.READING, 0):
             begun.append("holds the only child")
             is_over.wait(60)
 
