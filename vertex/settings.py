@@ -194,6 +194,7 @@ CELERY_TIMEZONE = "UTC"
 # the app that calls.
 SEAMS = {
     "annotation.ruled_clusters_source": "rules.services.learning.ruled_clusters.clusters_with_rules",
+    "annotation.borrowed_reading_source": "rules.services.records.borrowing.borrowed_readings",
     "annotation.known_values_source": "rules.services.records.known_records.known_from_records",
     "rules.record_guard": "monitoring.services.guard.guard.pages_to_hold",
     "rules.held_follow_up": "monitoring.services.guard.guard.follow_up_held",

@@ -4,6 +4,8 @@
                            provided by rules.services.records.known_records.known_from_records
     ruled_clusters_source  called by samples.worth.reasons_to_leave_out
                            provided by rules.services.learning.ruled_clusters.clusters_with_rules
+    borrowed_reading_source  called by samples.queue.queue_of
+                             provided by rules.services.records.borrowing.borrowed_readings
 
 The settings name the providers in SEAMS, since rules know annotations and not the other way round.
 """
@@ -11,7 +13,7 @@ The settings name the providers in SEAMS, since rules know annotations and not t
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -44,4 +46,25 @@ class RuledClustersSource(Protocol):
 def ruled_clusters_source() -> RuledClustersSource:
     """Return the source that the settings name."""
     source: RuledClustersSource = import_string(settings.SEAMS["annotation.ruled_clusters_source"])
+    return source
+
+
+class BorrowedReading(NamedTuple):
+    """How much of a cluster without a rule the rules of its site's other clusters read."""
+
+    share: float  # of what the best of them reads in its own cluster, 0 to 1
+    lender: str  # the title of the cluster whose rule reads the pages now; blank where none does
+
+
+class BorrowedReadingSource(Protocol):
+    """Return what is read of some clusters by other clusters' rules, where that was tried."""
+
+    def __call__(self, clusters: Collection[int], /) -> dict[int, BorrowedReading]: ...
+
+
+def borrowed_reading_source() -> BorrowedReadingSource:
+    """Return the source that the settings name."""
+    source: BorrowedReadingSource = import_string(
+        settings.SEAMS["annotation.borrowed_reading_source"]
+    )
     return source

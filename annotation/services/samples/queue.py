@@ -1,20 +1,29 @@
-"""Which clusters are worth annotating next: those whose missing fields stand on the most pages."""
+"""Which clusters are worth annotating next: those where the most fields are read by no rule yet.
+
+Pages that another cluster's rule reads bring little: only what it does not read counts. Where rules of the
+same site were tried and read nothing, the pages are rather of another thing; they come after the others.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
 from annotation.models import Annotation, Assignment, Attribute, Sample, Vertical
 from annotation.services.samples.next_samples import next_samples
 from annotation.services.samples.worth import reasons_to_leave_out
-from clustering.models import Cluster, ClusterFigures
+from annotation.services.seams import BorrowedReading, borrowed_reading_source
+from clustering.models import Annotating, Cluster, ClusterFigures
 from vertex.core.models import Site, User
 
 MAX_ROWS = 500
+READ_ENOUGH: Final = 0.95  # by another cluster's rule, from where on nobody is asked
+READ_NOTHING: Final = (
+    0.05  # by any rule of the site, below which the pages are rather of another thing
+)
 
 
 class QueueRow(NamedTuple):
@@ -29,11 +38,31 @@ class QueueRow(NamedTuple):
     n_annotated: int
     next_rank: int | None  # of the sample to go on with, which nobody annotated
     left_out: str = ""  # why it is not asked for; blank where it is
+    reading: BorrowedReading | None = None  # None where no other cluster's rule was tried
 
     @property
     def worth(self) -> int:
-        """Return pages times missing fields; a cluster that nobody described misses all it could have."""
-        return self.n_pages * (len(self.missing) if self.vertical else 1)
+        """Return on how many pages how many fields are missing that no rule reads.
+
+        A cluster that nobody described misses all it could have.
+        """
+        n_missing = len(self.missing) if self.vertical else 1
+        return round(self.n_pages * n_missing * (1 - self.share_read))
+
+    @property
+    def share_read(self) -> float:
+        """Return how much of the cluster another one's rule reads now, 0 to 1."""
+        return self.reading.share if self.reading is not None and self.reading.lender else 0.0
+
+    @property
+    def is_perhaps_another_thing(self) -> bool:
+        """Return whether the rules of the site were tried here and read nothing."""
+        return (
+            self.reading is not None
+            and self.reading.share < READ_NOTHING
+            and self.n_annotated == 0
+            and self.cluster.annotating != Annotating.WANTED
+        )
 
     @property
     def step(self) -> str:
@@ -54,10 +83,12 @@ def queue_of(user: User, site: Site | None = None) -> list[QueueRow]:
     listed = list(figures.select_related("cluster__site").order_by("-n_pages")[:MAX_ROWS])
     facts = _ClusterFacts([cluster_figures.cluster for cluster_figures in listed])
     rows = [facts.row(cluster_figures) for cluster_figures in listed]
-    return sorted(
-        rows,
-        key=lambda row: (bool(row.left_out), row.step == "done", -row.worth, -row.n_pages),
-    )
+    return sorted(rows, key=_order)
+
+
+def _order(row: QueueRow) -> tuple[bool, bool, bool, int, int]:
+    is_done = row.step == "done"
+    return bool(row.left_out), is_done, row.is_perhaps_another_thing, -row.worth, -row.n_pages
 
 
 class _ClusterFacts:
@@ -73,6 +104,7 @@ class _ClusterFacts:
         self.samples = _samples(clusters)
         self.next_ranks = next_samples(clusters)
         self.left_out = reasons_to_leave_out(clusters)
+        self.readings = borrowed_reading_source()([cluster.pk for cluster in clusters])
 
     def row(self, figures: ClusterFigures) -> QueueRow:
         cluster = figures.cluster
@@ -80,6 +112,12 @@ class _ClusterFacts:
         names = self.names[vertical.pk] if vertical else {}
         annotated = self.annotated.get(cluster.pk, set())
         samples = self.samples.get(cluster.pk, {})
+        n_annotated = sum(samples.values())
+        reading = self.readings.get(cluster.pk)
+        is_wanted = cluster.annotating == Annotating.WANTED or n_annotated > 0
+        left_out = self.left_out.get(cluster.pk, "")
+        if not left_out and not is_wanted and reading is not None:
+            left_out = _read_by(reading)
         return QueueRow(
             cluster=cluster,
             n_pages=figures.n_pages,
@@ -87,9 +125,10 @@ class _ClusterFacts:
             n_fields=len(names),
             missing=[name for pk, name in names.items() if pk not in annotated],
             n_samples=len(samples),
-            n_annotated=sum(samples.values()),
+            n_annotated=n_annotated,
             next_rank=self._next_rank(cluster),
-            left_out=self.left_out.get(cluster.pk, ""),
+            left_out=left_out,
+            reading=reading,
         )
 
     def _next_rank(self, cluster: Cluster) -> int | None:
@@ -100,6 +139,13 @@ class _ClusterFacts:
         if wanted in open_ranks:
             return wanted
         return open_ranks[0] if open_ranks else None
+
+
+def _read_by(reading: BorrowedReading) -> str:
+    """Return whose rule reads a cluster so well that nobody need be asked; blank where none does."""
+    if not reading.lender or reading.share < READ_ENOUGH:
+        return ""
+    return f"Read by {reading.lender}"
 
 
 def _verticals(clusters: Sequence[Cluster]) -> dict[int, Vertical | None]:

@@ -8,12 +8,14 @@ or the clustering are other ones. A person may refuse it; that lasts.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Final
 
 import orjson
 from django.utils import timezone
 
+from annotation.services.seams import BorrowedReading
 from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import PageTooLarge
 from clustering.models import Cluster, ClusterFigures, Clustering, ClusterKind, PageMembership
@@ -123,3 +125,18 @@ def refuse_borrowed_rule(*, borrowed: BorrowedRule, is_refused: bool, actor: Use
         site=borrowed.cluster.site,
         detail={"rule": str(borrowed.rule) if borrowed.rule else None},
     )
+
+
+def borrowed_readings(clusters: Collection[int]) -> dict[int, BorrowedReading]:
+    """Return how much of some clusters other clusters' rules read, where that was tried on their pages."""
+    rows = BorrowedRule.objects.filter(
+        cluster__in=clusters, n_pages_read__gt=0, is_refused=False
+    ).select_related("rule__cluster")
+    serving = set(rows.serving().values_list("pk", flat=True))
+    readings: dict[int, BorrowedReading] = {}
+    for row in rows:
+        if row.pk in serving and row.rule is not None:
+            readings[row.cluster_id] = BorrowedReading(row.share_read, row.rule.cluster.title)
+        elif row.rule is None:
+            readings[row.cluster_id] = BorrowedReading(row.share_read, "")
+    return readings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -14,8 +15,8 @@ from django.template import Context, Library
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.heartbeat import read_machine_health
@@ -24,6 +25,7 @@ register = Library()
 
 NOTHING = "\u2013"  # a dash
 END_OF_URL = 18
+WORDS_MEET = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_.])")
 MINUTE, HOUR, DAY, WEEK = (
     timedelta(minutes=1),
     timedelta(hours=1),
@@ -222,6 +224,16 @@ def url_cell(url: str, href: str = "", root: str = "") -> dict[str, str]:
 
 
 @register.filter
+def breakable(name: str) -> SafeString:
+    """Allow a long name to be broken, but only where its words meet.
+
+    >>> breakable("regularPrice")
+    'regular<wbr>Price'
+    """
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in WORDS_MEET.split(name)))
+
+
+@register.filter
 def path_of(url: str) -> str:
     """Return what follows the host in an address; the host itself where nothing does."""
     host, _, path = url.partition("://")[2].partition("/")
@@ -249,7 +261,7 @@ def narrowed(context: Context, name: str, value: str) -> str:
 
 @register.inclusion_tag("components/sort_heading.html", takes_context=True)
 def sort_heading(context: Context, key: str, word: str, look: str = "") -> dict[str, Any]:
-    """Head a column that sorts the list; `look` is number, minor or both."""
+    """Head a column that sorts the list; `look` has the words number, latest, minor and seldom."""
     sort: str = context["sort"]
     direction = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
     prefers_most = "number" in look or "latest" in look
@@ -261,6 +273,7 @@ def sort_heading(context: Context, key: str, word: str, look: str = "") -> dict[
         "href": narrowed(context, "sort", f"-{key}" if goes_down else key),
         "is_number": "number" in look,
         "is_minor": "minor" in look,
+        "is_seldom": "seldom" in look,
     }
 
 
