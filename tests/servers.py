@@ -52,6 +52,13 @@ def postgres() -> Iterator[str]:
     if given := os.environ.get(POSTGRES_URL):
         yield given
         return
+    with own_postgres() as server:
+        yield server.address
+
+
+@contextmanager
+def own_postgres() -> Iterator[PostgresServer]:
+    """Yield a PostgreSQL that nobody else uses, so that it may be stopped and started again."""
     with _folder() as folder:
         binaries = _readable_binaries(find_postgres(), folder)
         run = _command_runner(folder)
@@ -69,7 +76,21 @@ def postgres() -> Iterator[str]:
                 "-N",
             ]
         )
-        port = _free_port()
+        server = PostgresServer(binaries, folder, _free_port())
+        server.start()
+        try:
+            _make_database(server.port)
+            yield server
+        finally:
+            server.stop()
+
+
+class PostgresServer:
+    """A PostgreSQL in a folder."""
+
+    def __init__(self, binaries: Path, folder: Path, port: int) -> None:
+        self.port = port
+        self.address = f"postgresql://vertex@127.0.0.1:{port}/vertex"
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": port,
@@ -80,10 +101,22 @@ def postgres() -> Iterator[str]:
             "max_connections": 200,
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        address = f"postgresql://vertex@127.0.0.1:{port}/vertex"
-        command = [binaries / "postgres", "-D", folder / "data", *options]
-        with _server(command, folder, lambda: _make_database(port), stop=signal.SIGINT):
-            yield address
+        self._command = [binaries / "postgres", "-D", folder / "data", *options]
+        self._folder = folder
+        self._running = contextlib.ExitStack()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._running.enter_context(
+            _server(self._command, self._folder, self._ask, stop=signal.SIGINT)
+        )
+
+    def stop(self) -> None:
+        """Stop it at once: whoever is connected is cut off."""
+        self._running.close()
+
+    def _ask(self) -> None:
+        psycopg.connect(f"postgresql://vertex@127.0.0.1:{self.port}/postgres").close()
 
 
 @contextmanager

@@ -15,7 +15,9 @@ from celery.signals import worker_process_init, worker_ready
 from vertex.celery import app
 
 TASK, UNFENCED_TASK = "tests.take_steps", "tests.take_unfenced_steps"
+STORING_TASK = "tests.take_storing_steps"
 LEASE = timedelta(seconds=3)
+WAIT_FOR_RETURN = timedelta(seconds=1)
 # The ticks that a test waits for come sooner; the others would only keep the workers busy.
 for tick in os.environ.get("TICKS_WAITED_FOR", "sweep_jobs").split():
     app.conf.beat_schedule[tick]["schedule"] = timedelta(seconds=0.5)
@@ -28,6 +30,7 @@ def hurry(**_: object) -> None:
     from vertex.core.services.jobs import jobs
 
     jobs.LEASE = LEASE
+    jobs.WAIT_FOR_RETURN = WAIT_FOR_RETURN
 
 
 @app.task(name=TASK)
@@ -42,6 +45,29 @@ def take_unfenced_steps(job_id: int) -> None:
     from vertex.core import tasks
 
     tasks.answer(job_id, _take_unfenced_steps)
+
+
+@app.task(name=STORING_TASK)
+def take_storing_steps(job_id: int) -> None:
+    from vertex.core import tasks
+
+    tasks.answer(job_id, _take_storing_steps)
+
+
+def _take_storing_steps(run: Any) -> dict[str, Any]:
+    """Keep a body with each step, as jobs do that store pages."""
+    from django.db import transaction
+
+    from vertex.core.storage import page_store
+
+    for step in _steps_left(run):
+        store = page_store()
+        store.check()
+        store.put_many([f"step {step} of job {run.job.pk}".encode()])
+        with transaction.atomic():
+            _write(run, step)
+            run.renew(n_done=step + 1)
+    return {"rows": run.job.n_total}
 
 
 def _take_steps(run: Any) -> dict[str, Any]:

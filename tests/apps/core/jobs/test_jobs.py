@@ -19,9 +19,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from tests.installation import wait_until
+from vertex.core.exceptions import TooBusy
 from vertex.core.models import AuditEntry, Job, Membership, Refusal, Role, Site, User
 from vertex.core.services.jobs import jobs, processes
-from vertex.core.storage import DiskFull
+from vertex.core.storage import DiskFull, StoreAway
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -324,6 +325,20 @@ class TestEnd:
 
         job.refresh_from_db()
         assert job.state == state
+
+
+@pytest.mark.parametrize("error", [StoreAway("it is away"), TooBusy("many pages are read")])
+def test_a_job_waits_for_what_comes_back_and_that_counts_as_no_try(error: Exception) -> None:
+    def work(_run: jobs.JobRun) -> None:
+        raise error
+
+    job = job_of(max_tries=1)
+    with suppress(type(error)):
+        jobs.run_job(job.pk, work)
+    job.refresh_from_db()
+
+    assert (Job.State.DUE, 0, f"Waits: {error}") == (job.state, job.n_tries, job.error)
+    assert job.due_at > timezone.now()
 
 
 class TestLostWorkers:

@@ -28,7 +28,7 @@ from django.utils import timezone
 from kombu import Connection
 from kombu.exceptions import KombuError
 
-from vertex.core.exceptions import AlreadyExists
+from vertex.core.exceptions import AlreadyExists, TooBusy
 from vertex.core.models import Job, Site, User
 from vertex.core.models.jobs import LONGEST_DELAY, JobQuerySet, is_due
 from vertex.core.services.jobs.processes import is_gone, this_process
@@ -423,8 +423,8 @@ def _fail_or_wait(run: JobRun, error: Exception) -> None:
 
 
 def _is_away(error: Exception) -> bool:
-    """Return whether the page store or the database cannot be reached."""
-    if isinstance(error, StoreAway):
+    """Return whether page store or database cannot be reached, or nobody is free to do what was asked for."""
+    if isinstance(error, StoreAway | TooBusy):
         return True
     is_lost = isinstance(error, OperationalError | InterfaceError)
     return is_lost and (connection.connection is None or not connection.is_usable())

@@ -1,0 +1,112 @@
+"""Database, broker and page store go away in the middle of jobs and come back: the jobs end by themselves.
+
+Nothing is lost, nothing is doubled, and the clock ticks again. Each fault is preceded by the proof that work
+was in progress.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests import servers
+from tests.installation import Installation, installation, wait_until
+from tests.journeys.stepping import STORING_TASK
+from tests.journeys.test_jobs_survive_kill import (
+    N_JOBS,
+    Worker,
+    create_jobs,
+    empty_redis,
+    progress,
+    rows_by_job,
+    start_clock,
+    states,
+)
+
+N_STEPS = 40
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.redis]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[servers.PostgresServer]:
+    with servers.own_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def made(tmp_path: Path, server: servers.PostgresServer, redis_url: str) -> Iterator[Installation]:
+    with installation(tmp_path / "var", database_url=server.address, broker_url=redis_url) as made:
+        start_clock(made)
+        Worker(made)
+        yield made
+
+
+@pytest.mark.xdist_group("kills")
+def test_faults_in_the_middle_of_jobs_lose_and_double_nothing(
+    made: Installation, server: servers.PostgresServer, redis_url: str
+) -> None:
+    wait_until(lambda: beats(made) > 0, "the first tick")
+
+    create_jobs(made, STORING_TASK, N_STEPS)
+    wait_for_work(made)
+    server.stop()
+    with pytest.raises(psycopg.OperationalError):  # the control: it is away
+        made.query("SELECT 1")
+    server.start()
+    assert_all_is_done(made, n_rounds=1)
+
+    create_jobs(made, STORING_TASK, N_STEPS)
+    wait_for_work(made)
+    empty_redis(redis_url)
+    assert_all_is_done(made, n_rounds=2)
+
+    create_jobs(made, STORING_TASK, N_STEPS)
+    wait_for_work(made)
+    store, away = made.var / "pages", made.var / "pages-away"
+    store.rename(away)
+    wait_until(lambda: n_waiting(made) > 0, "jobs that wait for the page store")
+    assert "failed" not in states(made)
+    assert not store.exists() or not any(store.glob("??")), "nothing is stored elsewhere meanwhile"
+    if store.exists():
+        store.rmdir()
+    away.rename(store)
+    assert_all_is_done(made, n_rounds=3)
+
+
+def wait_for_work(made: Installation) -> None:
+    """Wait until jobs have done something, and prove that they are not done."""
+    n_done = progress(made)
+    wait_until(lambda: progress(made) > n_done + N_JOBS, "some steps")
+    assert "running" in states(made)
+
+
+def n_waiting(made: Installation) -> int:
+    """Return how many jobs wait, with a part of their steps done, for what is away."""
+    sql = (
+        "SELECT count(*) FROM core_job WHERE state = 'due' AND n_done > 0 AND error LIKE 'Waits: %'"
+    )
+    return int(made.query(sql)[0][0])
+
+
+def assert_all_is_done(made: Installation, *, n_rounds: int) -> None:
+    """Wait for the end of all jobs; each step is there once, and the clock ticks."""
+    began = time.time()
+    ends = "SELECT id, state, n_done, n_tries, error FROM core_job"
+    wait_until(
+        lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ends)}", seconds=300
+    )
+    rows = rows_by_job(made)
+    assert n_rounds * N_JOBS == len(rows)
+    assert all(steps == list(range(N_STEPS)) for steps in rows.values())
+    wait_until(lambda: beats(made, since=began) > 0, "a tick after the fault", seconds=300)
+
+
+def beats(made: Installation, since: float = 0.0) -> int:
+    """Return how many signs of life there are since then."""
+    sql = f"SELECT count(*) FROM core_heartbeat WHERE at > to_timestamp({since})"
+    return int(made.query(sql)[0][0])
