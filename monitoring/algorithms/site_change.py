@@ -121,6 +121,11 @@ class PageTest:
     gone: tuple[str, ...] = ()  # some of the others
     why: str = ""  # unreachable: a word of soft_errors or outages
 
+    @property
+    def shows_other_content(self) -> bool:
+        """Whether the page answers and shows nothing of what it showed."""
+        return self.outcome == UNREACHABLE and self.why == OTHER_CONTENT
+
     def fails(self, but: Collection[str] = ()) -> bool:
         """Return whether most fields are lost, or some on a page of another form; `but` are left out."""
         lost = self.lost.difference(but)
@@ -398,7 +403,7 @@ def _judge(evidence: _Evidence, thresholds: Thresholds) -> _Judged:
     """
     seen, divide = evidence.seen, evidence.divide
     n = len(seen)
-    silent = _judge_silence(evidence.tests, n, thresholds)
+    silent = _judge_silence(evidence, thresholds)
     if silent is not None:
         return silent
     failing = [test for test in seen if test.fails()]
@@ -448,13 +453,14 @@ def _median_likeness(tests: Sequence[PageTest]) -> float:
     return likeness[len(likeness) // 2] if likeness else 1.0
 
 
-def _judge_silence(
-    tests: Sequence[PageTest], n_seen: int, thresholds: Thresholds
-) -> _Judged | None:
-    """Return the state of a cluster of which too little is seen to say more; None where enough is."""
-    n_pages = len(tests)
-    n_other = sum(test.outcome == UNREACHABLE and test.why == OTHER_CONTENT for test in tests)
-    n_answered = n_seen + n_other
+def _judge_silence(evidence: _Evidence, thresholds: Thresholds) -> _Judged | None:
+    """Return the state of a cluster of which too little is seen to say more; None where enough is.
+
+    Pages that show other content are evidence where the pages beside them fail, or where they do so again.
+    """
+    seen, n_seen, n_pages = evidence.seen, len(evidence.seen), len(evidence.tests)
+    others = [test for test in evidence.tests if test.shows_other_content]
+    n_answered = n_seen + len(others)
     is_enough = n_seen >= max(thresholds.reachable * n_pages, min(MIN_REACHABLE, n_pages))
     if is_enough and n_seen >= MIN_SEEN_OF_ANSWERED * n_answered:
         return None
@@ -464,11 +470,17 @@ def _judge_silence(
         )
     if (n_pages - n_answered) * 2 >= n_pages:
         return _Judged(UNREACHABLE, f"only {n_seen} of {n_pages} bellwethers are there")
-    return _Judged(
-        UNDECIDED,
-        f"{n_other} of {n_answered} pages that answered show nothing of what they showed; "
-        "it is looked at again",
-    )
+
+    has_other_form = _median_likeness([*seen, *others]) < MAX_FORM_OF_REDESIGN
+    n_failing = sum(test.fails() for test in seen)
+    if has_other_form and n_seen >= MIN_REACHABLE and n_failing >= MIN_SHARE_REDESIGNED * n_seen:
+        return None
+    what = f"{len(others)} of {n_answered} pages that answered show nothing of what they showed"
+    if has_other_form and _are_same(frozenset(test.url for test in others), evidence.failed_before):
+        return _Judged(
+            REDESIGNED, f"{what}, in another form, the same as when they were looked at before"
+        )
+    return _Judged(UNDECIDED, f"{what}; it is looked at again")
 
 
 def _are_same(urls: frozenset[str], earlier: frozenset[str]) -> bool:

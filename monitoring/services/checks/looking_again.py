@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
+from monitoring.algorithms.site_change import UNDECIDED
 from monitoring.models import Check, Schedule
 from monitoring.services.checks.thresholds import page_test_of
 from vertex.core.models import Site
@@ -24,17 +25,20 @@ def plan_again(*, site: Site, now: datetime) -> datetime | None:
 
 
 def failed_when_undecided(site: Site) -> dict[str, frozenset[str]]:
-    """Return the pages that failed at the last check, of the clusters that it left undecided.
+    """Return the pages that failed or were others at the last check, of the clusters that it left undecided.
 
     An archive is no second look: what it holds was seen before.
     """
     check = Check.objects.latest_of(site)
     if check is None or check.source:
         return {}
-    mixed = [verdict["cluster"] for verdict in check.clusters if verdict.get("is_mixed")]
-    failed: dict[str, set[str]] = {name: set() for name in mixed}
-    pages = check.pages.filter(cluster__name__in=mixed).select_related("cluster", "page")
+    undecided = [
+        verdict["cluster"] for verdict in check.clusters if verdict.get("state") == UNDECIDED
+    ]
+    failed: dict[str, set[str]] = {name: set() for name in undecided}
+    pages = check.pages.filter(cluster__name__in=undecided).select_related("cluster", "page")
     for page in pages:
-        if page_test_of(page).fails():
+        test = page_test_of(page)
+        if test.fails() or test.shows_other_content:
             failed[page.cluster.name].add(page.page.url)
     return {name: frozenset(urls) for name, urls in failed.items()}

@@ -199,10 +199,14 @@ def _test_page(
         why = recognise(soft_errors.read_shown(tree), url, triage.errors)
     why = why or triage.lost.get(url, "")
     own, standing = triage.own[url], triage.standing.get(url, frozenset())
-    if why:
-        test = PageTest(url, UNREACHABLE, why=why, form_likeness=triage.form_likeness[url])
-    else:
-        test = _run_tests(cluster, page, fresh, tree, triage.form_likeness[url])
+    form_likeness = triage.form_likeness[url]
+    test = PageTest(url, UNREACHABLE, why=why, form_likeness=form_likeness)
+    if not why or why == OTHER_CONTENT:
+        tested = _run_tests(cluster, page, fresh, tree, form_likeness)
+        # A page is there, too, of which the rule reads what it read, though others show the same.
+        has_constants = bool(constant_values(page.golden, cluster.ready.attributes))
+        if not why or (has_constants and tested.field_test):
+            test = tested
     gone = tuple(text for text in own if text not in standing)[:MAX_GONE_TOLD]
     return replace(test, n_own=len(own), n_standing=len(standing), gone=gone)
 

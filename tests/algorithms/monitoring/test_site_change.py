@@ -106,8 +106,8 @@ def well(url: str, **more: Any) -> PageTest:
     return PageTest(url, "ok", True, True, had=FIELDS, **more)
 
 
-def away(url: str, why: str = "server_error") -> PageTest:
-    return PageTest(url, "unreachable", why=why)
+def away(url: str, why: str = "server_error", **more: Any) -> PageTest:
+    return PageTest(url, "unreachable", why=why, **more)
 
 
 def pages(make: Any, n: int, first: int = 0) -> list[PageTest]:
@@ -139,6 +139,25 @@ class TestVerdict:
         lost = [away(f"u{n}", OTHER_CONTENT) for n in range(6)]
 
         assert UNDECIDED == judge_cluster("c", [*lost, *pages(well, 4, 6)]).state
+
+    def test_other_content_beside_pages_that_fail_is_a_redesign(self) -> None:
+        lost = [away(f"u{n}", OTHER_CONTENT, form_likeness=0.1) for n in range(6)]
+        in_the_old_form = [away(f"u{n}", OTHER_CONTENT) for n in range(6)]
+
+        assert REDESIGNED == judge_cluster("c", [*lost, *pages(failing, 4, 6)]).state
+        assert UNDECIDED == judge_cluster("c", [*lost, *pages(well, 4, 6)]).state
+        assert UNDECIDED == judge_cluster("c", [*in_the_old_form, *pages(failing, 4, 6)]).state
+
+    def test_other_content_that_stays_is_a_redesign_where_its_form_is_another(self) -> None:
+        urls = [f"u{n}" for n in range(10)]
+        lost = [away(url, OTHER_CONTENT, form_likeness=0.1) for url in urls]
+        in_the_old_form = [away(url, OTHER_CONTENT) for url in urls]
+        before = frozenset(urls)
+
+        assert UNDECIDED == judge_cluster("c", lost).state
+        assert UNDECIDED == judge_cluster("c", lost, failed_before=frozenset(urls[:4])).state
+        assert REDESIGNED == judge_cluster("c", lost, failed_before=before).state
+        assert UNDECIDED == judge_cluster("c", in_the_old_form, failed_before=before).state
 
     def test_who_fails_by_chance_is_undecided_until_the_same_fail_again(self) -> None:
         tests = [*pages(failing, 4), *pages(well, 8, 4)]
