@@ -124,13 +124,19 @@ class PageFetcher:
         if self._silences[origin] >= MAX_SILENCES:
             return SILENT
         try:
-            if why := self._forbidden(url, origin):
+            why = self._forbidden(url, origin)
+            if why:
+                self._leases.count(origin, was_asked=False, n_bytes=0, problem=why)
                 return why
             answer = self._fetch(url, origin)
         except FetchRefused as error:
             self._silences[origin] += error.is_transient
+            self._leases.count(origin, was_asked=True, n_bytes=0, problem=error.code)
             return error.code
         self._silences[origin] = 0
+        is_error = answer.status >= HTTPStatus.BAD_REQUEST
+        problem = str(answer.status) if is_error else ""
+        self._leases.count(origin, was_asked=True, n_bytes=len(answer.body), problem=problem)
         return FreshPage(
             url,
             answer.body,

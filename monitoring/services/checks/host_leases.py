@@ -58,7 +58,9 @@ class HostLeases:
             self._lease(host)
             self._hosts[origin] = host
         self._wait(host)
-        self._lease(host)  # the wait may have been longer than the lease
+        # The wait may have been longer than the lease. Leasing anew would begin the counts anew.
+        if not all(hosts.keep_hosts([(self._job, [host.pk])])):
+            self._lease(host)
 
     def pause(self, origin: str, requested_pause: timedelta | None = None) -> None:
         """Record that the host was asked just now; the next request of anybody waits."""
@@ -66,6 +68,12 @@ class HostLeases:
         hosts.keep_next_fetch(host=host, at=timezone.now() + timedelta(seconds=self._delay(origin)))
         if requested_pause:
             hosts.keep_pause(host=host, until=timezone.now() + requested_pause)
+
+    def count(self, origin: str, *, was_asked: bool, n_bytes: int, problem: str) -> None:
+        """Count what came of an address where operators see what crawls asked the host."""
+        host = self._hosts.get(origin)
+        if host is not None:  # nobody has leased it for an address that was never to be asked
+            hosts.count_answers([hosts.HostAnswer(host.pk, was_asked, n_bytes, problem)])
 
     def robots_of(self, origin: str, fetcher: Fetcher) -> Robots:
         """Return a host's robots.txt, fetched once a day. Raises HostTaken, FetchRefused."""

@@ -9,7 +9,7 @@ import pytest
 from django.conf import LazySettings
 
 from clustering.fetching.guard import networks
-from clustering.models import SiteFetching
+from clustering.models import Host, SiteFetching
 from clustering.services.sites.site_fetching import change_fetching
 from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher, pages_of_source
 from tests.apps.clustering.api_cast import site_of
@@ -78,6 +78,9 @@ class TestNetwork:
             one.status if isinstance(one, FreshPage) else one for one in found
         ]
         assert "/private" not in {asked.path for asked in host.asked}
+        row = Host.objects.get(name=host.url)
+        assert (2, {"404": 1, "robots": 1}) == (row.n_answers, row.problems)
+        assert row.n_bytes >= len(page(text="a").body)
 
     def test_a_private_address_is_not_asked(self, settings: LazySettings) -> None:
         settings.ALLOWED_NETWORKS = []
