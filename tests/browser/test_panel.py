@@ -34,7 +34,9 @@ def test_the_panel_shows_what_the_rule_finds_and_the_way_to_each_page(
     panel = page.locator("#rule-panel")
     expect(panel.locator(".stop-sign strong")).to_be_visible()
     expect(
-        panel.get_by_label("What the rule finds, attribute by attribute").locator("summary")
+        panel.get_by_label("What the rule finds, attribute by attribute").locator(
+            ".panel-row > summary"
+        )
     ).to_have_count(3)
     panel.locator("summary", has_text="weight").click()
     link = panel.locator(".panel-row[open] .panel-cells a").first

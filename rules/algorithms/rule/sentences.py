@@ -69,6 +69,14 @@ ORDINALS: Final[Mapping[int, str]] = {
 }
 
 
+def place_in_words(alternatives: Sequence[Alternative], *, is_multi: bool) -> str:
+    """Return where an attribute is looked for; blank where nothing was learnt of it."""
+    places = [sentence_of(alternative) for alternative in alternatives]
+    if is_multi:
+        return "; and ".join(places)
+    return "; where that is missing, ".join(places)
+
+
 def sentence_of(alternative: Alternative) -> str:
     """Return where an alternative finds its value.
 

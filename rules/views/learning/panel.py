@@ -13,6 +13,7 @@ from annotation.services.samples.next_samples import keep_next_sample
 from clustering.models import Cluster, Snapshot
 from clustering.services.pages.stored_trees import read_tree
 from clustering.views.clusters.cluster_rows import cluster_of
+from rules.algorithms.rule.sentences import place_in_words
 from rules.algorithms.running.explaining import explain_xpath
 from rules.models import Rule
 from rules.services.learning.panel import (
@@ -101,9 +102,12 @@ def rule_steps(
 
 
 def _row(cluster: Cluster, row: PanelRow) -> dict[str, Any]:
-    """Return an attribute with the addresses of its cells."""
+    """Return an attribute with where its values stand, in plain words, and the addresses of its cells."""
+    alternatives = row.rule.alternatives if row.rule else ()
+    is_multi = row.rule is not None and row.rule.is_multi
     return {
         "row": row,
+        "place": place_in_words(alternatives, is_multi=is_multi),
         "wrong": [_cell(cluster, row.name, cell) for cell in row.wrong],
         "right": [_cell(cluster, row.name, cell) for cell in row.others if not cell.is_wrong],
     }

@@ -14,7 +14,7 @@ from django.db.models import Count, F, Q
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.models import Cluster, ClusterFigures, Snapshot
 from rules.algorithms.rule.rule import Alternative
-from rules.algorithms.rule.sentences import sentence_of
+from rules.algorithms.rule.sentences import place_in_words
 from rules.models import Extraction, JudgedPage, Record, Rule
 from rules.views.review.review_rows import marks_at, paths_of
 from vertex.core.models import Job, Site
@@ -176,16 +176,10 @@ def _card(
         n_checked=rule.validation.get("pages", 0),
         attribute=attribute,
         written=[] if alternatives else figure.get("ways", []),
-        sentence=_sentence(alternatives, is_multi=attribute.is_multi),
+        sentence=place_in_words(
+            [Alternative.from_json(entry) for entry in alternatives], is_multi=attribute.is_multi
+        ),
     )
-
-
-def _sentence(alternatives: Sequence[Mapping[str, Any]], *, is_multi: bool) -> str:
-    """Return in plain words where an attribute is looked for; blank where nothing was learnt of it."""
-    places = [sentence_of(Alternative.from_json(entry)) for entry in alternatives]
-    if is_multi:
-        return "; and ".join(places)
-    return "; where that is missing, ".join(places)
 
 
 class LitSample(NamedTuple):

@@ -14,6 +14,8 @@ from clustering.models import Snapshot
 from rules.algorithms.review.differences import TextPiece, differences
 from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME
 from rules.algorithms.review.validity import MIN_RECALL, Validity
+from rules.algorithms.rule.rule import Alternative
+from rules.algorithms.rule.sentences import place_in_words
 from rules.algorithms.running.text_places import nodes_showing
 from rules.models import Impact, JudgedPage, Review, Rule
 from rules.services.learning.held_out import MAX_JUDGED
@@ -73,8 +75,10 @@ class ChangedRule(NamedTuple):
     """How an attribute is found before and after."""
 
     name: str
-    old: str
+    old: str  # as an XPath
     new: str
+    old_words: str = ""  # where that looks, in plain words; blank where a person wrote it
+    new_words: str = ""
 
 
 def judging(review: Review, at: int | None) -> dict[str, Any]:
@@ -285,12 +289,25 @@ def changed_rules(before: Rule | None, rule: Rule) -> list[ChangedRule]:
     """Return the attributes that two versions find in different ways."""
     old_xpaths = _xpath_by_attribute(before) if before else {}
     new_xpaths = _xpath_by_attribute(rule)
+    old_words = _words_by_attribute(before) if before else {}
+    new_words = _words_by_attribute(rule)
     changed = []
     for name in dict.fromkeys([*new_xpaths, *old_xpaths]):
         old, new = old_xpaths.get(name, ""), new_xpaths.get(name, "")
         if old != new:
-            changed.append(ChangedRule(name, old, new))
+            words = old_words.get(name, ""), new_words.get(name, "")
+            changed.append(ChangedRule(name, old, new, *words))
     return changed
+
+
+def _words_by_attribute(rule: Rule) -> dict[str, str]:
+    multi_names = {attribute.name for attribute in rule.attributes if attribute.is_multi}
+    words: dict[str, str] = {}
+    for entry in rule.definition.get("attributes", []):
+        alternatives = [Alternative.from_json(form) for form in entry.get("alternatives", [])]
+        name = entry["attribute"]
+        words[name] = place_in_words(alternatives, is_multi=name in multi_names)
+    return words
 
 
 def _xpath_by_attribute(rule: Rule) -> dict[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from rules.algorithms.rule.feature import TESTS, Feature
 from rules.algorithms.rule.rule import Alternative
-from rules.algorithms.rule.sentences import sentence_of
+from rules.algorithms.rule.sentences import place_in_words, sentence_of
 
 
 def sentence(*features: Feature, target: str = "text()", position: int = 0) -> str:
@@ -51,6 +51,18 @@ def test_attributes_elements_and_positions_are_said_too() -> None:
     assert "the paragraph" == sentence(Feature("tag", 0, ("p",)), target="element")
     assert "the last on the page: the text" == sentence(position=-1)
     assert "number 5 on the page: the text" == sentence(position=5)
+
+
+def test_several_alternatives_are_said_in_the_order_in_which_they_are_tried() -> None:
+    heading = Alternative("xpath", "text()", (Feature("tag", 0, ("h1",)),))
+    price = Alternative("xpath", "text()", (Feature("before", 0, ("Price",)),))
+    first, second = sentence_of(heading), sentence_of(price)
+    assert "" == place_in_words([], is_multi=False)
+    assert first == place_in_words([heading], is_multi=True)
+    assert f"{first}; and {second}" == place_in_words([heading, price], is_multi=True)
+    assert f"{first}; where that is missing, {second}" == place_in_words(
+        [heading, price], is_multi=False
+    )
 
 
 @pytest.mark.parametrize("kind", sorted(TESTS))

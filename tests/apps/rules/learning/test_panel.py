@@ -133,6 +133,16 @@ class TestViews:
         assert "No further page needed." in answer
         assert "version 1" in edda.get(address).content.decode()
 
+    def test_places_are_said_in_words_with_the_xpath_a_click_away(
+        self, site: Site, edda: Client
+    ) -> None:
+        annotate_product(site, 1)
+        cluster = products_of(site)
+        learn_panel(cluster=cluster)
+        page = edda.get(reverse("rule_panel", args=["shop", cluster.name])).content.decode()
+        assert '<p class="panel-place small">The ' in page
+        assert '<details class="panel-path">' in page
+
     def test_a_doubtful_value_is_one_link_away_from_its_page(
         self, site: Site, edda: Client
     ) -> None:

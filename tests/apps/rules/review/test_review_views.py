@@ -123,6 +123,16 @@ class TestDeciding:
         rob.post(at(rule, "publish_rule"), {"force": "yes", "reason": "all were renamed"})
         assert "published" == Rule.objects.get(pk=rule.pk).state
 
+    def test_how_attributes_are_found_is_said_in_words(self, rob: Client) -> None:
+        site = shop()
+        for number in (1, 3):
+            annotate_product(site, number)
+        rule = learn_rule(cluster=products_of(site))
+        address = reverse("review_rule", args=["shop", rule.cluster.name, rule.version])
+        page = text(rob, address)
+        assert '<span class="place-words">The ' in page
+        assert '<summary class="muted">XPath</summary>' in page
+
     def test_where_it_came_from_is_where_it_goes_back_to(self, rob: Client) -> None:
         rule = shop_with_draft()
 
