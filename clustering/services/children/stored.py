@@ -44,14 +44,14 @@ def call_on_page(
     try:
         return call_limited(function, body, snapshot.content_type, *args, **named)
     except CallStopped as stopped:
-        _mark(snapshot, function.__name__, str(stopped))
+        mark_too_heavy(snapshot.body, function.__name__, str(stopped))
+        snapshot.problem = Snapshot.Problem.TOO_HEAVY
         raise PageTooHeavy(
             f"reading it was stopped: {stopped}. It is left out from now on"
         ) from None
 
 
-def _mark(snapshot: Snapshot, function: str, why: str) -> None:
-    """Mark all snapshots of the same bytes as too heavy."""
-    log.warning("page_too_heavy", snapshot=snapshot.pk, function=function, why=why)
-    Snapshot.objects.filter(body=snapshot.body).update(problem=Snapshot.Problem.TOO_HEAVY)
-    snapshot.problem = Snapshot.Problem.TOO_HEAVY
+def mark_too_heavy(body: str, by: str, why: str) -> None:
+    """Mark all snapshots of these bytes as too heavy."""
+    log.warning("page_too_heavy", body=body, by=by, why=why)
+    Snapshot.objects.filter(body=body).update(problem=Snapshot.Problem.TOO_HEAVY)

@@ -4,7 +4,7 @@ clusterings        request a clustering, make one current, delete one, compare t
 clustering_runs    the work of a clustering: read, group, assign, describe
 site_samples       the sample that an algorithm groups, from all parts of a site
 clustering_inputs  links, search log, redirects and answers that an algorithm may use
-observer_processes observe many pages at once; observer_child is their program
+observer_processes observe many pages at once; observer_child is what a child does
 observing          observe what came to a site, before anybody clusters it
 observation_store  what was observed of pages, in files
 grouped_pages      the pages of a run in their groups, with the figures of each

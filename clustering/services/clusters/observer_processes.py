@@ -1,49 +1,47 @@
-"""Observe many pages at once, in as many processes as the machine has cores.
+"""Observe many pages at once, in limited children, as many as the machine has cores.
 
-What was observed before is read from its store, whichever algorithm asks; only what is missing
-there is parsed. The processes are programs of their own, not forks: a worker of the queue may not
-fork, and one that is killed leaves none behind, for each ends with its input.
+What was observed before is read from its store, whichever algorithm asks; only what is missing there is
+parsed. A page that ends two children is marked as too heavy, and is as good as empty.
 """
 
 from __future__ import annotations
 
 import os
-import queue
-import subprocess
-import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, BinaryIO, cast
-
-from django.conf import settings
+from typing import Any, Final, NamedTuple
 
 from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.grouping import Clusterer, RawPage
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.packed_observations import is_packable, observation_for, unpack_page
 from clustering.algorithms.plain_messages import BadMessage, read_plain, write_plain
+from clustering.services.children.limits import (
+    MAX_CHILDREN,
+    PATIENCE_OF_JOBS,
+    CallStopped,
+    lent_child,
+)
+from clustering.services.children.stored import mark_too_heavy
 from clustering.services.clusters.observation_store import observation_store
-from clustering.services.clusters.observer_child import observe_batch, receive, send
+from clustering.services.clusters.observer_child import observe_batch, observe_message
 from clustering.services.pages.stored_pages import StoredPage, read_pages
 
-# What `observe_batch` takes and returns, here or in another process.
-Ask = Callable[[str | None, Mapping[str, object], list[RawPage]], list[Any]]
-ObserveBatch = Callable[[Sequence[StoredPage], Ask], list[ObservedPage]]
-
-PAGES_PER_BATCH = 50
-COMMAND = [sys.executable, "-m", "clustering.services.clusters.observer_child"]
-MAX_PAGES_IN_PROCESS = 300  # are observed before a process has started
+PAGES_PER_BATCH: Final = 50
+PAGES_PER_CALL, BYTES_PER_CALL = 10, 4 * 1024 * 1024  # of a child, which has five seconds for it
+FEW_PAGES: Final = 300  # are observed by one child before a second one has started
+OBSERVING: Final = "observing"  # what these children are for
 
 
-class ObserverEnded(Exception):
-    """A process that observes pages ended in the middle: out of memory, or killed."""
+class HeavyPage(NamedTuple):
+    """A page that ended two children, and why."""
 
-    def __init__(self, status: int) -> None:
-        super().__init__(
-            f"a process that observes pages ended with status {status}; is there memory enough?"
-        )
+    page: StoredPage
+    why: str
+
+
+ObserveBatch = Callable[[Sequence[StoredPage], list[HeavyPage]], list[ObservedPage]]
 
 
 def observe_stored(
@@ -55,7 +53,7 @@ def observe_stored(
     """Yield the pages in their order with what was observed of them, batch by batch.
 
     A parameter of the algorithm that is not named has its default. Never more than a few batches are
-    in memory. Raises ObserverEnded.
+    in memory. Raises ChildrenBusy.
     """
     clusterer = clusterer_with(algorithm, parameters or {})
     observe: ObserveBatch
@@ -69,26 +67,33 @@ def observe_stored(
         pages[start : start + PAGES_PER_BATCH] for start in range(0, len(pages), PAGES_PER_BATCH)
     ]
     n = n_processes if n_processes is not None else len(os.sched_getaffinity(0))
-    is_quick = n_missing <= (MAX_PAGES_IN_PROCESS if n_processes is None else 0)
-    if n < 2 or is_quick:
-        for batch in batches:
-            yield list(zip(batch, observe(batch, observe_batch), strict=True))
-        return
-    n = min(n, -(-n_missing // PAGES_PER_BATCH))
-    with _observers(n) as ask, ThreadPoolExecutor(n) as threads:
+    is_quick = n_missing <= (FEW_PAGES if n_processes is None else 0)
+    if is_quick:
+        n = 1
+    n = max(1, min(n, MAX_CHILDREN, -(-n_missing // PAGES_PER_BATCH)))
+    heavy: list[HeavyPage] = []
+    with ThreadPoolExecutor(n) as threads:
         waiting = []
         for batch in batches:
-            waiting.append((batch, threads.submit(observe, batch, ask)))
+            waiting.append((batch, threads.submit(observe, batch, heavy)))
             if len(waiting) > 2 * n:
                 first, observed = waiting.pop(0)
                 yield list(zip(first, observed.result(), strict=True))
+                _mark(heavy)
         for first, observed in waiting:
             yield list(zip(first, observed.result(), strict=True))
+            _mark(heavy)
 
 
 def observe_few(pages: Sequence[StoredPage]) -> list[ObservedPage]:
-    """Return the signatures, paths and texts of some pages, without any algorithm's observation."""
-    return _observe_missing(clusterer_with("shingles", {}), pages, observe_batch)
+    """Return the signatures, paths and texts of some pages, without any algorithm's observation.
+
+    Raises ChildrenBusy.
+    """
+    heavy: list[HeavyPage] = []
+    observed = _observe_missing(clusterer_with("shingles", {}), pages, heavy)
+    _mark(heavy)
+    return observed
 
 
 def count_missing(pages: Sequence[StoredPage]) -> int:
@@ -98,69 +103,106 @@ def count_missing(pages: Sequence[StoredPage]) -> int:
 
 
 def _observe_missing(
-    clusterer: Clusterer, pages: Sequence[StoredPage], ask: Ask
+    clusterer: Clusterer, pages: Sequence[StoredPage], heavy: list[HeavyPage]
 ) -> list[ObservedPage]:
     """Read what was observed of pages; observe the others, and store that."""
     store = observation_store()
     observed = [store.read(page.body, page.content_type) for page in pages]
     missing = [index for index, seen in enumerate(observed) if seen is None]
-    raw_pages = list(read_pages([pages[index] for index in missing]))
-    answers = ask(None, {}, raw_pages) if raw_pages else []
-    for index, raw_page, packed in zip(missing, raw_pages, answers, strict=True):
-        if raw_page.body:  # else the bytes may be missing now, and be restored later
-            store.write(pages[index].body, pages[index].content_type, packed)
+    read = _read_light([pages[index] for index in missing])
+    n_heavy = len(heavy)
+    answers = _observe(None, {}, read, heavy)
+    too_heavy = {entry.page.body for entry in heavy[n_heavy:]}
+    for index, (page, raw_page), packed in zip(missing, read, answers, strict=True):
+        # Where there are no bytes they may be missing now, and be restored later.
+        if raw_page.body and page.body not in too_heavy:
+            store.write(page.body, page.content_type, packed)
         observed[index] = unpack_page(packed)
     return [observation_for(clusterer, seen) for seen in observed if seen is not None]
 
 
 def _observe_anew(
-    algorithm: str, parameters: Mapping[str, object], pages: Sequence[StoredPage], ask: Ask
+    algorithm: str,
+    parameters: Mapping[str, object],
+    pages: Sequence[StoredPage],
+    heavy: list[HeavyPage],
 ) -> list[ObservedPage]:
     """Observe pages for an algorithm whose observations are not stored."""
-    return ask(algorithm, parameters, list(read_pages(pages)))
+    return _observe(algorithm, parameters, _read_light(pages), heavy)
 
 
-@contextmanager
-def _observers(n: int) -> Iterator[Ask]:
-    """Start so many processes, and yield a function by which a free one observes pages."""
-    free: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
-    with ExitStack() as stack:
-        for _ in range(n):
-            free.put(stack.enter_context(_observer()))
-
-        def ask(
-            algorithm: str | None, parameters: Mapping[str, object], pages: list[RawPage]
-        ) -> list[Any]:
-            process = free.get()
-            try:
-                return _ask_process(process, (algorithm, dict(parameters), pages))
-            finally:
-                free.put(process)
-
-        yield ask
+def _read_light(pages: Sequence[StoredPage]) -> list[tuple[StoredPage, RawPage]]:
+    """Return pages with their bytes; those of pages that are too heavy stay where they are."""
+    light = iter(read_pages([page for page in pages if not page.is_heavy]))
+    return [
+        (page, RawPage(page.url, b"", page.content_type) if page.is_heavy else next(light))
+        for page in pages
+    ]
 
 
-@contextmanager
-def _observer() -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(  # noqa: S603 - our own program
-        COMMAND,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=settings.BASE_DIR,
-    )
+def _observe(
+    algorithm: str | None,
+    parameters: Mapping[str, object],
+    pages: Sequence[tuple[StoredPage, RawPage]],
+    heavy: list[HeavyPage],
+) -> list[Any]:
+    """Return what a child observes of pages; `heavy` gets those that end children."""
+    observed: list[Any] = []
+    for few in _calls(pages):
+        try:
+            observed += _ask(algorithm, parameters, [raw for _, raw in few])
+        except CallStopped:  # one of them: each by itself tells which
+            for page, raw in few:
+                observed += _observe_alone(algorithm, parameters, page, raw, heavy)
+    return observed
+
+
+def _observe_alone(
+    algorithm: str | None,
+    parameters: Mapping[str, object],
+    page: StoredPage,
+    raw: RawPage,
+    heavy: list[HeavyPage],
+) -> Sequence[Any]:
     try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+        return _ask(algorithm, parameters, [raw])
+    except CallStopped as stopped:
+        heavy.append(HeavyPage(page, str(stopped)))
+        return observe_batch(algorithm, parameters, [RawPage(page.url, b"", page.content_type)])
 
 
-def _ask_process(process: subprocess.Popen[bytes], request: tuple[object, ...]) -> list[Any]:
-    requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
+def _calls(
+    pages: Sequence[tuple[StoredPage, RawPage]],
+) -> Iterator[list[tuple[StoredPage, RawPage]]]:
+    """Yield the pages in parts of which a child observes each in one call."""
+    part: list[tuple[StoredPage, RawPage]] = []
+    n_bytes = 0
+    for page, raw in pages:
+        if part and (len(part) == PAGES_PER_CALL or n_bytes + len(raw.body) > BYTES_PER_CALL):
+            yield part
+            part, n_bytes = [], 0
+        part.append((page, raw))
+        n_bytes += len(raw.body)
+    if part:
+        yield part
+
+
+def _ask(
+    algorithm: str | None, parameters: Mapping[str, object], pages: list[RawPage]
+) -> list[Any]:
+    """Return what a child observes of pages. Raises CallStopped."""
+    message = write_plain((algorithm, dict(parameters), pages))
+    with lent_child(OBSERVING, PATIENCE_OF_JOBS) as child:
+        answer = child.call(observe_message, message)
     try:
-        send(requests, write_plain(request))
-        answer: list[Any] = read_plain(receive(answers))
-    except (EOFError, BrokenPipeError, BadMessage):
-        process.kill()  # so that nobody waits for the other half of an answer
-        raise ObserverEnded(process.wait()) from None
-    return answer
+        observed: list[Any] = read_plain(answer)
+    except BadMessage as error:
+        raise CallStopped(f"its process answers something else: {error}") from None
+    return observed
+
+
+def _mark(heavy: list[HeavyPage]) -> None:
+    """Mark pages as too heavy, and forget them."""
+    while heavy:
+        entry = heavy.pop()
+        mark_too_heavy(entry.page.body, "observing", entry.why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clustering.services.clusters.observation_store import observation_store
-from clustering.services.clusters.observer_processes import MAX_PAGES_IN_PROCESS, observe_stored
+from clustering.services.clusters.observer_processes import FEW_PAGES, observe_stored
 from clustering.services.pages.stored_pages import StoredPage, stored_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
@@ -37,7 +37,7 @@ OBSERVE_PAGES = JobKind("clustering.observe_pages", Job.Queue.LEARN, observe_pag
 
 def is_worth_a_job(site: Site) -> bool:
     """Return whether many pages of a site are not observed; few are observed by whoever needs them first."""
-    return len(_missing_pages(site)) > MAX_PAGES_IN_PROCESS
+    return len(_missing_pages(site)) > FEW_PAGES
 
 
 def _missing_pages(site: Site) -> list[StoredPage]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clustering.algorithms.grouping import RawPage
 from clustering.dom.addresses import url_hash
-from clustering.models import Page
+from clustering.models import Page, Snapshot
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
@@ -40,6 +40,7 @@ class StoredPage(NamedTuple):
     content_type: str
     status: int = 200
     depth: int = 0  # links from the site's entry
+    is_heavy: bool = False  # it ended processes that read it
 
 
 def given_url_by_url(site: Site, urls: Iterable[str]) -> dict[str, str]:
@@ -66,10 +67,21 @@ def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredP
         "latest_snapshot__content_type",
         "latest_snapshot__status",
         "depth",
+        "latest_snapshot__problem",
     )
     return [
-        StoredPage(pk, url, bytes(url_hash), snapshot, body, intern(content_type), status, depth)
-        for pk, url, url_hash, snapshot, body, content_type, status, depth in rows.iterator(
+        StoredPage(
+            pk,
+            url,
+            bytes(url_hash),
+            snapshot,
+            body,
+            intern(content_type),
+            status,
+            depth,
+            problem == Snapshot.Problem.TOO_HEAVY,
+        )
+        for pk, url, url_hash, snapshot, body, content_type, status, depth, problem in rows.iterator(
             chunk_size=5_000
         )
     ]

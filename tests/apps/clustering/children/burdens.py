@@ -8,7 +8,9 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from clustering.algorithms.plain_messages import read_plain
 from clustering.dom.links import read_links
+from clustering.services.clusters.observer_child import observe_message
 
 
 def length(body: bytes, content_type: str = "", *, times: int = 1) -> list[object]:
@@ -72,3 +74,17 @@ def read_links_unless_heavy(bodies: bytes, pages: list[tuple[int, str, str]]) ->
     if b"odd" in bodies:
         raise LookupError("no such thing")
     return read_links(bodies, pages)
+
+
+def observe_unless_heavy(message: bytes) -> bytes:
+    """Observe pages, and never end with one that says that it is heavy."""
+    while any(b"heavy" in page.body for page in read_plain(message)[2]):
+        pass
+    return observe_message(message)
+
+
+def observe_what_is_light(message: bytes) -> bytes:
+    """Observe pages; whoever hands one over that is heavy has read it."""
+    if any(b"heavy" in page.body for page in read_plain(message)[2]):
+        raise LookupError("a heavy page was read")
+    return observe_message(message)

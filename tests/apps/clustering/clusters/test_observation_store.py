@@ -36,7 +36,7 @@ def test_a_page_is_observed_once_whichever_algorithm_asks(monkeypatch: pytest.Mo
     site = shop()
     first = clusters_of(cluster(site))
     assert 12 == len(files())
-    monkeypatch.setattr(observer_processes, "observe_batch", None)  # whoever calls it fails
+    monkeypatch.setattr(observer_processes, "_ask", None)  # whoever calls it fails
 
     assert first == clusters_of(cluster(site))
     assert None not in clusters_of(cluster(site, algorithm="shingles")).values()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
+from clustering.models import Snapshot
+from clustering.services.children import limits
+from clustering.services.children.limits import LimitedChild, end_idle_children
 from clustering.services.clusters import observer_processes
-from clustering.services.clusters.observer_processes import ObserverEnded, observe_stored
+from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import stored_pages
-from tests.apps.clustering.demo_sites import shop
+from tests.apps.clustering.children import burdens
+from tests.apps.clustering.demo_sites import shop, store
+from vertex.core.models import Site
 
 pytestmark = pytest.mark.django_db
 
@@ -25,10 +28,31 @@ def test_processes_observe_what_one_does() -> None:
     ]
 
 
-def test_a_process_that_ends_in_the_middle_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        observer_processes, "COMMAND", [sys.executable, "-c", "raise SystemExit(9)"]
-    )
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("algorithm", ["auto", "path_shingles"])
+def test_a_page_that_ends_two_children_is_marked_and_as_good_as_empty(
+    n: int, algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = shop(n=6)
+    store(site, [("heavy", b"<p>heavy", "text/html")])
+    end_idle_children()
+    monkeypatch.setattr(limits, "LimitedChild", lambda: LimitedChild(cpu_seconds=1))
+    monkeypatch.setattr(observer_processes, "observe_message", burdens.observe_unless_heavy)
+    vectors = vector_by_path(site, algorithm, n)
 
-    with pytest.raises(ObserverEnded, match="memory"):
-        list(observe_stored(stored_pages(shop(n=2)), "auto", 2))
+    assert 13 == len(vectors)
+    assert ["heavy"] == [path for path, vector in vectors.items() if vector is None]
+    (snapshot,) = Snapshot.objects.exclude(problem="")
+    assert ("too_heavy", True) == (snapshot.problem, snapshot.page.url.endswith("/heavy"))
+    monkeypatch.setattr(observer_processes, "observe_message", burdens.observe_what_is_light)
+    assert vectors == vector_by_path(site, algorithm, n), "it was read again"
+    end_idle_children()
+
+
+def vector_by_path(site: Site, algorithm: str, n: int) -> dict[str, int | None]:
+    batches = observe_stored(stored_pages(site), algorithm, n)
+    return {
+        page.url.rpartition("/")[2] if page.url.endswith("heavy") else page.url: seen.vector
+        for batch in batches
+        for page, seen in batch
+    }

@@ -36,10 +36,10 @@ def test_only_what_is_not_known_yet_is_observed() -> None:
 
 def test_many_pages_are_worth_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     site = shop()
-    monkeypatch.setattr(observing, "MAX_PAGES_IN_PROCESS", 11)
+    monkeypatch.setattr(observing, "FEW_PAGES", 11)
     assert is_worth_a_job(site)
 
-    monkeypatch.setattr(observing, "MAX_PAGES_IN_PROCESS", 12)
+    monkeypatch.setattr(observing, "FEW_PAGES", 12)
     assert not is_worth_a_job(site)
 
 
