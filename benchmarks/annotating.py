@@ -81,19 +81,19 @@ def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own page
         }
         environ |= {"VERTEX_VAR": folder, "DJANGO_ALLOW_ASYNC_UNSAFE": "1"}
         child = [sys.executable, "-m", "benchmarks.annotating"]
-        told = subprocess.run(child, env=environ, cwd=ROOT, check=True, stdout=subprocess.PIPE)
-    figures = json.loads(told.stdout.splitlines()[-1])
-    mean = statistics.mean(one["pages"] for one in figures["clusters"].values())
+        process = subprocess.run(child, env=environ, cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    figures = json.loads(process.stdout.splitlines()[-1])
+    mean = statistics.mean(cluster["pages"] for cluster in figures["clusters"].values())
     rows = [
         [
             name,
-            one["attributes"],
+            cluster["attributes"],
             N_SAMPLES,
-            one["pages"],
-            one["keys"],
-            ", ".join(one["corrected"]) or "none",
+            cluster["pages"],
+            cluster["keys"],
+            ", ".join(cluster["corrected"]) or "none",
         ]
-        for name, one in figures["clusters"].items()
+        for name, cluster in figures["clusters"].items()
     ]
     return (
         f"{N_SAMPLES} samples of about 100 KB with 8 attributes; one web server of one process, as `up` "
@@ -191,7 +191,7 @@ def annotate_sites(browser: Browser, address: str) -> dict[str, Any]:
     from tests.browser.annotating_stage import set_annotating_stage
     from tests.browser.scripted_editor import ScriptedEditor
 
-    found = {}
+    result = {}
     for site_name, type_name in TYPES.items():
         stage = set_annotating_stage(
             type_name, site_name=site_name, n_pages=40, n_samples=N_SAMPLES, attributes=99
@@ -199,14 +199,14 @@ def annotate_sites(browser: Browser, address: str) -> dict[str, Any]:
         page = _open(browser, address, f"/sites/{stage.site.name}/clusters/{type_name}/samples/1/")
         editor = ScriptedEditor(page, stage)
         editor.annotate_until_enough()
-        found[site_name] = {
+        result[site_name] = {
             "attributes": len(editor.names()),
             "pages": editor.n_pages,
             "keys": editor.n_keys,
             "corrected": editor.corrected,
         }
         page.context.close()
-    return found
+    return result
 
 
 def accept_pages(browser: Browser, server: Server) -> dict[str, list[float]]:
@@ -214,7 +214,7 @@ def accept_pages(browser: Browser, server: Server) -> dict[str, list[float]]:
     paced = [_accept_cluster(browser, server, f"paced-{n}", PAUSE) for n in range(N_PACED)]
     hurried = _accept_cluster(browser, server, "hurried", 0)
     joined = {
-        name: [time for one in paced for time in one[name]]
+        name: [time for each in paced for time in each[name]]
         for name in ("accepted", "panels", "processor")
     }
     return {
@@ -245,13 +245,13 @@ def _accept_cluster(
         if pause:
             page.wait_for_function(IS_AT_REST)
         worked.append(server.processor_time() - before)
-    found = {
+    result = {
         "accepted": page.evaluate("accepted"),
         "panels": page.evaluate("panels"),
         "processor": worked,
     }
     page.context.close()
-    return found
+    return result
 
 
 def _open(browser: Browser, address: str, path: str) -> Page:

@@ -45,16 +45,16 @@ def run(_data: Path | None) -> str:
         done = subprocess.run(
             command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE
         )
-    told = orjson.loads(done.stdout.splitlines()[-1])
+    line = orjson.loads(done.stdout.splitlines()[-1])
     rows = [
         [
             name,
-            *(f"{told[name][key]:.0f}" for key in ("median", "p95", "processor")),
-            told[name]["queries"],
+            *(f"{line[name][key]:.0f}" for key in ("median", "p95", "processor")),
+            line[name]["queries"],
         ]
         for name in PATHS
     ]
-    planned = told["planned"]
+    planned = line["planned"]
     return (
         f"{N_SITES:,} sites with {N_CLUSTERS} clusters each, {N_DAYS} days of checks and coverage, "
         f"{N_ALERTS} open alerts and {N_CHANGES} site changes; {N_REQUESTS} requests a page, through all of "
@@ -102,10 +102,10 @@ def make() -> None:
     lines = [_line(n) for n in range(N_CLUSTERS)]
     for day in range(N_DAYS):
         at = now - timedelta(days=day, hours=1)
-        told: dict[str, Any] = {"clusters": lines, "n_pages": 150, "n_reachable": 150}
-        told["verdict"] = "as_it_was"
+        line: dict[str, Any] = {"clusters": lines, "n_pages": 150, "n_reachable": 150}
+        line["verdict"] = "as_it_was"
         Check.objects.bulk_create(
-            Check(site=site, made_at=at, started_at=at, **told) for site in sites
+            Check(site=site, made_at=at, started_at=at, **line) for site in sites
         )
         Coverage.objects.bulk_create(
             [
@@ -148,7 +148,7 @@ def plan() -> dict[str, Any]:
     minute = min(at for at in planned if at) + timedelta(minutes=10)
     began = time.monotonic()
     n_due = plan_checks(minute)
-    told = {
+    line = {
         "sites": len(planned),
         "seconds": seconds,
         "least": min(hours.values()),
@@ -157,7 +157,7 @@ def plan() -> dict[str, Any]:
     tick = time.monotonic() - began
     again = plan_checks(minute)  # another clock, or the same one after a restart
     Job.objects.all().delete()
-    return told | {"due": n_due, "tick": tick, "again": again}
+    return line | {"due": n_due, "tick": tick, "again": again}
 
 
 def measure(client: Client, path: str) -> dict[str, float]:
@@ -177,8 +177,8 @@ def measure(client: Client, path: str) -> dict[str, float]:
         waited.append(1000 * (time.perf_counter() - began))
         worked.append(1000 * (time.process_time() - worked_before))
     p95 = statistics.quantiles(waited, n=20)[-1]
-    told = {"median": statistics.median(waited), "p95": p95, "processor": statistics.median(worked)}
-    return told | {"queries": n_queries}
+    line = {"median": statistics.median(waited), "p95": p95, "processor": statistics.median(worked)}
+    return line | {"queries": n_queries}
 
 
 def time_now() -> Any:
@@ -189,14 +189,14 @@ def time_now() -> Any:
 
 def _line(number: int) -> dict[str, Any]:
     shares = {"shingle_share": 0.0, "field_share": 0.0, "structure_share": 0.0, "coverage": None}
-    told = {
+    line = {
         "cluster": f"c{number}",
         "state": "as_it_was",
         "is_broken": False,
         "is_changed_for_the_paper": False,
         "warnings": [],
     }
-    return {**told, **shares, "reason": "as it was", "n_reachable": 15, "n_pages": 15}
+    return {**line, **shares, "reason": "as it was", "n_reachable": 15, "n_pages": 15}
 
 
 def _by_site(clusters: Any, rules: Any) -> Iterator[tuple[int, Any]]:
@@ -217,13 +217,13 @@ def main() -> int:
     settings.ALLOWED_HOSTS = ["*"]
     call_command("migrate", verbosity=0)
     make()
-    told: dict[str, Any] = {"planned": plan()}
+    line: dict[str, Any] = {"planned": plan()}
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     client = Client()
     client.force_login(_ada())
-    told |= {name: measure(client, path) for name, path in PATHS.items()}
-    print(orjson.dumps(told).decode(), flush=True)
+    line |= {name: measure(client, path) for name, path in PATHS.items()}
+    print(orjson.dumps(line).decode(), flush=True)
     return 0
 
 

@@ -100,14 +100,14 @@ def rows_of(place: dict[str, int], numbers: range, word: str) -> list[dict[str, 
     for number in numbers:
         values = dict.fromkeys(sure, f"{word} of record {number}")
         empty: dict[str, Any] = {"normalized": {}, "missing": [], "failed": {}, "nodes": {}}
-        said = {
+        fields = {
             "values": values,
             "raw": values,
             "confidence": sure,
             "record_confidence": 1.0,
             "index": number,
         }
-        rows.append({**place, "key": str(number), **said, **empty})
+        rows.append({**place, "key": str(number), **fields, **empty})
     return rows
 
 
@@ -144,10 +144,10 @@ def upserts(place: dict[str, int]) -> str:
                  for kind, n in enumerate(told))]
         for name, told in speeds.items()
     ]  # fmt: skip
-    told = (
+    result = (
         f"Records of {N_FIELDS} fields a second, {AT_ONCE:,} in a statement, {N_RECORDS:,} in all."
     )
-    return f"{told}\n\n" + markdown_table(["way", "new", "changed", "the same"], rows)
+    return f"{result}\n\n" + markdown_table(["way", "new", "changed", "the same"], rows)
 
 
 def speed(upsert: Callable[..., Any], place: dict[str, int], word: str) -> float:
@@ -182,8 +182,8 @@ def api_pages() -> str:
 
     def plain(after: int) -> bytes:
         joined = Record.objects.select_related("site", "page", "cluster", "rule__vertical")
-        found = Plain(joined.changed_since(after)[:API_PAGE], many=True).data
-        rendered: bytes = JSONRenderer().render(found)
+        result = Plain(joined.changed_since(after)[:API_PAGE], many=True).data
+        rendered: bytes = JSONRenderer().render(result)
         return rendered
 
     def ours(after: int) -> bytes:
@@ -195,7 +195,7 @@ def api_pages() -> str:
     for name, after in (("the first page", 0), ("the last page", last)):
         times = [best(partial(read, after)) for read in (ours, plain)]
         rows.append(
-            [name, *(f"{1000 * one:.1f} ms" for one in times), f"{times[1] / times[0]:.1f}"]
+            [name, *(f"{1000 * time:.1f} ms" for time in times), f"{times[1] / times[0]:.1f}"]
         )
     told = f"A page of {API_PAGE:,} of {Record.objects.count():,} records."
     return f"{told}\n\n" + markdown_table(
@@ -220,7 +220,7 @@ def exports() -> str:
         began = time.perf_counter()
         n_bytes, memory = drained(export_parts(Record.objects.all(), form))
         seconds = time.perf_counter() - began
-        sizes = [f"{one / MIB:,.0f} MiB" for one in (n_bytes, memory[0], memory[1])]
+        sizes = [f"{each / MIB:,.0f} MiB" for each in (n_bytes, memory[0], memory[1])]
         rows.append([form, f"{N_EXPORTED / seconds:,.0f}", *sizes])
     header = [
         "form",
@@ -229,8 +229,8 @@ def exports() -> str:
         "most memory in the first 100 MiB",
         "most memory in all",
     ]
-    told = f"Export of {N_EXPORTED:,} records; memory above that before the export."
-    return f"{told}\n\n" + markdown_table(header, rows)
+    result = f"Export of {N_EXPORTED:,} records; memory above that before the export."
+    return f"{result}\n\n" + markdown_table(header, rows)
 
 
 def drained(parts: Iterator[bytes]) -> tuple[int, tuple[int, int]]:

@@ -52,7 +52,7 @@ def run(data: Path | None) -> str:
     clusters = list(demo_clusters())
     if data is not None and (data / "swde").is_dir():
         clusters += list(swde_clusters(data / "swde"))
-    found = {name: [validate(cluster, name) for cluster in clusters] for name in LEARNERS}
+    result = {name: [validate(cluster, name) for cluster in clusters] for name in LEARNERS}
     left_out = "" if data else " The SWDE sites are left out: no folder of data was given."
     return (
         f"{len(clusters)} clusters. Pages are annotated in the order of `draw_samples` until all other "
@@ -62,7 +62,7 @@ def run(data: Path | None) -> str:
         "a chart without figures: precision close to 100 %, recall above 99 % for all attributes, 2.3 pages "
         f"annotated, 70 ms a page. A rule is valid with precision 1 and recall above {LEAST_RECALL}."
         f"{left_out}\n\n"
-        f"{summary(found)}\n\n{by_attribute(found)}"
+        f"{summary(result)}\n\n{by_attribute(result)}"
     )
 
 
@@ -74,9 +74,9 @@ def validate(cluster: LabelledCluster, learner: str) -> Validated:
     rule, annotated = judge.annotate(samples, learner, MOST_ANNOTATED)
     shown = {name for page in annotated for name, marks in cluster.marks[page].items() if marks}
     figures = {
-        one.attribute: figures_of(judge, rule, one.attribute, test)
-        for one in rule.attributes
-        if one.attribute in shown
+        attribute.attribute: figures_of(judge, rule, attribute.attribute, test)
+        for attribute in rule.attributes
+        if attribute.attribute in shown
     }
     name = cluster.name.partition(" ")[0]
     vertical = VERTICALS.get(name) or name.partition("-")[0]
@@ -90,11 +90,11 @@ def figures_of(
     attribute = next(one for one in rule.attributes if one.attribute == name)
     n_right = n_found = n_wanted = 0
     for page in pages:
-        found = compared(values_on(judge.columns, attribute, judge.bits[page]))
+        comparison = compared(values_on(judge.columns, attribute, judge.bits[page]))
         wanted = compared(judge.cluster.truth[page].get(name, []))
-        n_found += bool(found)
+        n_found += bool(comparison)
         n_wanted += bool(wanted)
-        n_right += bool(found) and found == wanted
+        n_right += bool(comparison) and comparison == wanted
     return (n_right / n_found if n_found else 1.0), (n_right / n_wanted if n_wanted else 1.0)
 
 
@@ -110,35 +110,35 @@ def milliseconds_of(cluster: LabelledCluster, rule: ClusterRule, pages: Sequence
     return (time.perf_counter() - began) * 1000 / max(1, len(bodies))
 
 
-def summary(found: dict[str, list[Validated]]) -> str:
+def summary(validated: dict[str, list[Validated]]) -> str:
     rows = [
         [
             learner,
-            f"{mean(one.n_annotated for one in clusters):.2f}",
-            f"{mean(p for one in clusters for p, _ in one.figures.values()):.4f}",
-            f"{mean(r for one in clusters for _, r in one.figures.values()):.4f}",
-            f"{sum(one.n_valid for one in clusters)} of {sum(len(one.figures) for one in clusters)}",
-            f"{mean(one.milliseconds for one in clusters):.1f}",
+            f"{mean(cluster.n_annotated for cluster in clusters):.2f}",
+            f"{mean(p for cluster in clusters for p, _ in cluster.figures.values()):.4f}",
+            f"{mean(r for cluster in clusters for _, r in cluster.figures.values()):.4f}",
+            f"{sum(cluster.n_valid for cluster in clusters)} of {sum(len(cluster.figures) for cluster in clusters)}",
+            f"{mean(cluster.milliseconds for cluster in clusters):.1f}",
         ]
-        for learner, clusters in found.items()
+        for learner, clusters in validated.items()
     ]
     paper = ["the paper", "2.3", "close to 1", "> 0.99", "", "70"]
     header = ["learner", "pages annotated", "precision", "recall", "valid rules", "ms a page"]
     return markdown_table(header, [*rows, paper])
 
 
-def by_attribute(found: dict[str, list[Validated]]) -> str:
+def by_attribute(validated: dict[str, list[Validated]]) -> str:
     """Return the table of attributes, the mean of the clusters of a vertical."""
-    told: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(
+    result: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for learner, clusters in found.items():
-        for one in clusters:
-            for name, figures in one.figures.items():
-                told[one.vertical, name][learner].append(figures)
+    for learner, clusters in validated.items():
+        for cluster in clusters:
+            for name, figures in cluster.figures.items():
+                result[cluster.vertical, name][learner].append(figures)
     rows = [
         [f"{vertical}: {name}", *(_shown(by_learner.get(learner, [])) for learner in LEARNERS)]
-        for (vertical, name), by_learner in sorted(told.items())
+        for (vertical, name), by_learner in sorted(result.items())
     ]
     return markdown_table(["attribute", *(f"{one}: precision / recall" for one in LEARNERS)], rows)
 

@@ -166,21 +166,21 @@ def answer(route: Route, shown: bytes, case: Case) -> None:
     elif path.startswith("/js/"):
         route.fulfill(body=(SCRIPTS / name).read_bytes(), content_type="text/javascript")
     else:
-        found = [
+        results = [
             one
             for at, one in (case.site.assets if case.site else {}).items()
             if at.endswith(f"/{name}")
         ]
-        if found:
-            route.fulfill(body=found[0].body, content_type=found[0].content_type)
+        if results:
+            route.fulfill(body=results[0].body, content_type=results[0].content_type)
         else:
             route.abort()
 
 
-def section(found: list[Figures]) -> str:
-    groups = ["demo sites", *sorted({one.group for one in found} - {"demo sites"})]
-    rows = [row_of(group, [one for one in found if one.group == group]) for group in groups]
-    real = [one for one in found if one.group != "demo sites"]
+def section(figures: list[Figures]) -> str:
+    groups = ["demo sites", *sorted({row.group for row in figures} - {"demo sites"})]
+    rows = [row_of(group, [row for row in figures if row.group == group]) for group in groups]
+    real = [row for row in figures if row.group != "demo sites"]
     if real:
         rows.append(row_of("all real pages", real))
     table = markdown_table(
@@ -205,15 +205,15 @@ def section(found: list[Figures]) -> str:
 
 
 def row_of(group: str, figures: list[Figures]) -> list[object]:
-    n_clicks = sum(one.n_clicks for one in figures)
-    n_right = n_clicks - sum(one.n_wrong for one in figures)
+    n_clicks = sum(row.n_clicks for row in figures)
+    n_right = n_clicks - sum(row.n_wrong for row in figures)
     return [
         group,
         len(figures),
-        f"{sum(one.n_elements for one in figures):,}",
-        f"{sum(one.is_exact for one in figures)} of {len(figures)}",
+        f"{sum(row.n_elements for row in figures):,}",
+        f"{sum(row.is_exact for row in figures)} of {len(figures)}",
         f"{n_clicks:,}",
         f"{100 * n_right / max(1, n_clicks):.2f} %",
-        f"{1000 * statistics.median(one.seconds for one in figures):.0f}",
-        f"{statistics.median(one.n_bytes for one in figures) / 1000:.0f}",
+        f"{1000 * statistics.median(row.seconds for row in figures):.0f}",
+        f"{statistics.median(row.n_bytes for row in figures) / 1000:.0f}",
     ]

@@ -60,8 +60,8 @@ def run(data: Path | None = None) -> str:  # noqa: ARG001 - the pages are made h
 def in_child(part: str) -> dict[str, float]:
     """Measure in a process of its own, whose memory is nobody else's."""
     child = [sys.executable, "-m", "benchmarks.keyclus", part]
-    told = subprocess.run(child, cwd=ROOT, check=True, stdout=subprocess.PIPE)
-    figures: dict[str, float] = json.loads(told.stdout)
+    process = subprocess.run(child, cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    figures: dict[str, float] = json.loads(process.stdout)
     return figures
 
 
@@ -90,32 +90,34 @@ def make_site(chance: random.Random) -> tuple[list[PathPage], list[Click]]:
     pages, clicks = [], []
     for number in range(N_PAGES):
         of_type = types[number % N_TYPES]
-        chosen = [of_type[0], *chance.sample(of_type[1:], N_PATHS_OF_PAGE - 2)]
+        selection = [of_type[0], *chance.sample(of_type[1:], N_PATHS_OF_PAGE - 2)]
         terms = words[numbers.integers(0, len(words), N_TERMS)]
         own = [hash_term(f"name{number}"), hash_term("thing")]
         terms[:2] = own
-        ends = np.sort(numbers.integers(2, N_TERMS, len(chosen)))
+        ends = np.sort(numbers.integers(2, N_TERMS, len(selection)))
         ends[0] = 2
         starts = np.concatenate([[0], ends[:-1]])
         spans = np.array(
             [
                 (0, 0, N_TERMS),
-                *zip(range(1, len(chosen) + 1), starts.tolist(), ends.tolist(), strict=True),
+                *zip(range(1, len(selection) + 1), starts.tolist(), ends.tolist(), strict=True),
             ]
         )
         pages.append(
             PathPage(
-                paths=np.array([root, *(paths[place] for place in chosen)], dtype=np.uint64),
-                parents=np.array([-1] + [0] * len(chosen), dtype=np.int32),
-                depths=np.array([1] + [2] * len(chosen), dtype=np.uint16),
-                steps="\n".join(["html", *(steps[place] for place in chosen)]),
+                paths=np.array([root, *(paths[place] for place in selection)], dtype=np.uint64),
+                parents=np.array([-1] + [0] * len(selection), dtype=np.int32),
+                depths=np.array([1] + [2] * len(selection), dtype=np.uint16),
+                steps="\n".join(["html", *(steps[place] for place in selection)]),
                 terms=terms,
                 spans=spans[spans[:, 1] < spans[:, 2]].astype(np.int32),
                 pagelets=np.array(
                     [(first, first + 20) for first in range(0, N_TERMS, 20)], dtype=np.int32
                 ),
                 shingles=numbers.integers(0, 10**9, N_TERMS // 20).astype(np.uint64),
-                marks=np.sort(np.array([paths[place] for place in chosen[:150]], dtype=np.uint64)),
+                marks=np.sort(
+                    np.array([paths[place] for place in selection[:150]], dtype=np.uint64)
+                ),
             )
         )
         if number % 4 == 0:
@@ -130,22 +132,24 @@ def measure_observing() -> dict[str, float]:
         RawPage(f"http://bench.example/p/{number}", body) for number, body in enumerate(bodies)
     ]
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    kept = []
+    remaining = []
     times = []
     for page in pages:
         parse_page(page.body)
         began = time.process_time()
-        kept.append(observe(RawPage(page.url, page.body)))
+        remaining.append(observe(RawPage(page.url, page.body)))
         times.append(time.process_time() - began)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - base
     clicks = [Click(f"product {number}", page.url) for number, page in enumerate(pages)]
-    model = cluster_pages([page.url for page in pages], kept, ClusteringInputs(clicks=clicks)).model
+    model = cluster_pages(
+        [page.url for page in pages], remaining, ClusteringInputs(clicks=clicks)
+    ).model
     later = [RawPage(page.url, page.body) for page in pages[:100]]
     parse = statistics.median(timed(parse_page, page.body) for page in later)
     return {
         "parse": parse,
         "observe": statistics.median(times) * 1000 - parse,
-        "kept": sum(len(pickle.dumps(page)) for page in kept) / len(kept) / 1000,
+        "kept": sum(len(pickle.dumps(page)) for page in remaining) / len(remaining) / 1000,
         "grown": grown / MIB,
         "assign": statistics.median(
             timed(lambda page: assign(model, observe(page), ""), RawPage(page.url, page.body))

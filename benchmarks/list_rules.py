@@ -71,7 +71,9 @@ class ListCluster:
 
     @property
     def attributes(self) -> list[str]:
-        return sorted({name for page in self.pages for one in page.records for name in one.values})
+        return sorted(
+            {name for page in self.pages for record in page.records for name in record.values}
+        )
 
 
 @dataclass
@@ -84,12 +86,12 @@ class Score:
 
     @property
     def f1(self) -> float:
-        told = [
+        results = [
             2 * right / (given + wanted)
             for right, given, wanted in self.fields.values()
             if given + wanted
         ]
-        return sum(told) / len(told) if told else 0.0
+        return sum(results) / len(results) if results else 0.0
 
 
 def run(data: Path | None = None) -> str:
@@ -118,8 +120,8 @@ def table_of(title: str, clusters: Iterable[ListCluster]) -> str:
         rows.append(
             [cluster.name, plain.n_records, *(cell for one in scores for cell in _cells(one))]
         )
-        for number, one in enumerate(scores):
-            means[number].append(one.f1)
+        for number, score in enumerate(scores):
+            means[number].append(score.f1)
         misaligned += plain.n_misaligned + dropped.n_misaligned
     header = [
         "lists",
@@ -129,9 +131,9 @@ def table_of(title: str, clusters: Iterable[ListCluster]) -> str:
         "F1, fields dropped",
         "misaligned, fields dropped",
     ]
-    told = [sum(one) / len(one) for one in means.values()]
-    n_good = sum(one >= BAR for one in means[0])
-    last = f"Mean F1 {told[0]:.3f}, with fields dropped {told[1]:.3f}; {n_good} of {len(rows)} reach {BAR}; "
+    results = [sum(mean) / len(mean) for mean in means.values()]
+    n_good = sum(mean >= BAR for mean in means[0])
+    last = f"Mean F1 {results[0]:.3f}, with fields dropped {results[1]:.3f}; {n_good} of {len(rows)} reach {BAR}; "
     return (
         f"## {title}\n\n{markdown_table(header, rows)}\n\n{last}misaligned records: {misaligned}."
     )
@@ -148,8 +150,8 @@ def judge(cluster: ListCluster) -> tuple[Score, Score]:
     others = [page for page in cluster.pages if page is not sample]
     marks: dict[str, list[MarkedNode]] = defaultdict(list)
     for record in sample.records:
-        for name, found in record.marks.items():
-            marks[name] += found
+        for name, mark in record.marks.items():
+            marks[name] += mark
     annotated = AnnotatedPage(
         "sample", sample.tree, dict(marks), records=[one.nodes for one in sample.records]
     )
@@ -169,7 +171,7 @@ def judge(cluster: ListCluster) -> tuple[Score, Score]:
 
 def add(score: Score, page: ListPage, rule: RunnableRule) -> None:
     """Add to a score what a rule makes of a page."""
-    found = [
+    results = [
         _values(without_gaps(record.raw))
         for record in extract_tree(page.tree, "https://list.example/", rule).records
     ]
@@ -178,16 +180,18 @@ def add(score: Score, page: ListPage, rule: RunnableRule) -> None:
     for labelled in page.records:
         for name, some in labelled.values.items():
             of_page[name] |= set(map(_squeezed, some))
-    for record, got in _aligned(page.records, found):
+    for record, got in _aligned(page.records, results):
         score.n_records += record is not None
         is_misaligned = False
         for name in names:
             if record is not None and name in record.unknown:
                 continue
             wanted = (
-                set() if record is None else {_squeezed(one) for one in record.values.get(name, [])}
+                set()
+                if record is None
+                else {_squeezed(each) for each in record.values.get(name, [])}
             )
-            given = {_squeezed(one) for one in got.get(name, [])}
+            given = {_squeezed(each) for each in got.get(name, [])}
             counts = score.fields[name]
             counts[0] += len(wanted & given)
             counts[1] += len(given)
@@ -204,14 +208,16 @@ def _aligned(
         yield from zip(records, found, strict=True)
         return
     known = [_first_of(record.values) for record in records]
-    told = [_first_of(values) for values in found]
+    results = [_first_of(values) for values in found]
     partner = {}
-    for one in difflib.SequenceMatcher(None, known, told, autojunk=False).get_matching_blocks():
-        partner.update({one.a + n: one.b + n for n in range(one.size)})
+    for block in difflib.SequenceMatcher(
+        None, known, results, autojunk=False
+    ).get_matching_blocks():
+        partner.update({block.a + n: block.b + n for n in range(block.size)})
     for number, record in enumerate(records):
         yield record, found[partner[number]] if number in partner else {}
-    taken = set(partner.values())
-    yield from ((None, values) for number, values in enumerate(found) if number not in taken)
+    result = set(partner.values())
+    yield from ((None, values) for number, values in enumerate(found) if number not in result)
 
 
 def _first_of(values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -231,25 +237,25 @@ def without_some(page: ListPage, chance: random.Random) -> ListPage:
     tree = deepcopy(page.tree)
     records, doomed = [], []
     for record in page.records:
-        kept = dict(record.values)
+        remaining = dict(record.values)
         owners = {
             name: [_owner(tree, mark) for mark in marks] for name, marks in record.marks.items()
         }
         for name in sorted(owners)[1:]:
             is_alone = all(
                 other == name
-                or not (set(owners[name]) & set(one.iterancestors()) or one in owners[name])
+                or not (set(owners[name]) & set(entry.iterancestors()) or entry in owners[name])
                 for other, some in owners.items()
-                for one in some
+                for entry in some
             )
             roots = set(_selected(tree, record.nodes))
             is_part = all(
-                one not in roots and roots & set(one.iterancestors()) for one in owners[name]
+                owner not in roots and roots & set(owner.iterancestors()) for owner in owners[name]
             )
             if is_alone and is_part and chance.random() < DROPPED:
                 doomed += owners[name]
-                del kept[name]
-        records.append(LabelledRecord(record.nodes, {}, kept, record.unknown))
+                del remaining[name]
+        records.append(LabelledRecord(record.nodes, {}, remaining, record.unknown))
     for element in doomed:
         if element.tag in {"td", "th"}:
             element[:], element.text = [], None
@@ -259,16 +265,16 @@ def without_some(page: ListPage, chance: random.Random) -> ListPage:
 
 
 def _owner(tree: HtmlElement, mark: MarkedNode) -> Any:
-    found: Any = tree.xpath(str(mark.node))
-    return owner_of(found[0])
+    nodes: Any = tree.xpath(str(mark.node))
+    return owner_of(nodes[0])
 
 
 def _selected(tree: HtmlElement, paths: Iterable[Any]) -> list[Any]:
-    found: list[Any] = []
+    results: list[Any] = []
     for path in paths:
         nodes: Any = tree.xpath(path)
-        found += nodes[:1]
-    return found
+        results += nodes[:1]
+    return results
 
 
 def demo_clusters() -> Iterator[ListCluster]:
@@ -278,7 +284,7 @@ def demo_clusters() -> Iterator[ListCluster]:
             for kind in LISTS[name]:
                 cluster = ListCluster(f"{name} {edition}, {kind}")
                 demos = [
-                    one for one in sites.load(name, edition).pages.values() if one.type == kind
+                    page for page in sites.load(name, edition).pages.values() if page.type == kind
                 ]
                 for demo in demos:
                     tree = parse_page(demo.body, demo.content_type).tree
@@ -334,19 +340,19 @@ def wien_records(
     """Return the records of a page with their fields where they stand, in the order of the page."""
     places = [place for node in number_nodes([tree]).nodes for place in texts_at(node)]
     fields = [
-        (one["start"], one["text"], number, f"field{n}")
+        (element["start"], element["text"], number, f"field{n}")
         for number, record in enumerate(told)
-        for n, one in enumerate(record)
-        if one is not None
+        for n, element in enumerate(record)
+        if element is not None
     ]
     marks: list[dict[str, list[MarkedNode]]] = [defaultdict(list) for _ in told]
     values: list[Values] = [defaultdict(list) for _ in told]
     at = behind = 0
     for _, written, number, name in sorted(fields):
         text = shown(html.unescape(written))
-        found = _next_with(text, places, at, behind)
-        if found is not None:
-            at, behind = found
+        result = _next_with(text, places, at, behind)
+        if result is not None:
+            at, behind = result
             values[number][name].append(text)
             marks[number][name].append(MarkedNode(places[at][0], text))
     width = max(map(len, told))
@@ -395,7 +401,7 @@ def runs_of(
         return [[] for _ in owned]
     parent: Any = Counter(shared).most_common(1)[0][0]
     children = list(parent.iterchildren("*"))
-    return [[tree.getroottree().getpath(one) for one in _run(children, nodes)] for nodes in owned]
+    return [[tree.getroottree().getpath(each) for each in _run(children, nodes)] for nodes in owned]
 
 
 def _run(children: Sequence[Any], nodes: Sequence[Any]) -> list[Any]:

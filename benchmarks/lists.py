@@ -63,8 +63,8 @@ def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own rows
     with postgres() as address, tempfile.TemporaryDirectory() as folder:
         environ = os.environ | {"DATABASE_URL": address, "VERTEX_VAR": folder}
         child = [sys.executable, "-m", "benchmarks.lists"]
-        told = subprocess.run(child, env=environ, cwd=ROOT, check=True, stdout=subprocess.PIPE)
-    figures = json.loads(told.stdout)
+        process = subprocess.run(child, env=environ, cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    figures = json.loads(process.stdout)
     rows = [[name, *(f"{figure:.0f}" for figure in row)] for name, row in figures["lists"].items()]
     of_sites = [
         row for name, row in figures["lists"].items() if name.partition(": ")[2].startswith("sites")

@@ -53,15 +53,15 @@ def run(data: Path | None = None) -> str:
         groups["SWDE"] = list(swde_clusters(data / "swde"))
     rows: list[list[object]] = []
     for name, clusters in groups.items():
-        told = [
+        results = [
             (annotate(cluster, hints=False), annotate(cluster, hints=True)) for cluster in clusters
         ]
         rows.append(
-            _row(f"**{name}, mean**", [one for one, _ in told], [other for _, other in told])
+            _row(f"**{name}, mean**", [one for one, _ in results], [other for _, other in results])
         )
         rows += [
-            _row(cluster.name, [one], [other])
-            for cluster, (one, other) in zip(clusters, told, strict=True)
+            _row(cluster.name, [first], [other])
+            for cluster, (first, other) in zip(clusters, results, strict=True)
         ]
     left_out = "" if "SWDE" in groups else "\n\nSWDE: left out, its pages are not in the folder."
     heads = ["cluster", "pages, without", "F1", "pages, with suggestions", "F1", "longest look"]
@@ -69,14 +69,14 @@ def run(data: Path | None = None) -> str:
 
 
 def _row(name: str, without: Sequence[Told], having: Sequence[Told]) -> list[object]:
-    told: list[object] = [name]
+    each: list[object] = [name]
     for group in (without, having):
         n = len(group)
-        told += [
-            f"{sum(one.n_pages for one in group) / n:.2f}",
-            f"{sum(one.f1 for one in group) / n:.4f}",
+        each += [
+            f"{sum(member.n_pages for member in group) / n:.2f}",
+            f"{sum(member.f1 for member in group) / n:.4f}",
         ]
-    return [*told, f"{max(one.seconds for one in (*without, *having)):.2f} s"]
+    return [*each, f"{max(one.seconds for one in (*without, *having)):.2f} s"]
 
 
 def annotate(cluster: LabelledCluster, *, hints: bool) -> Told:
@@ -104,8 +104,8 @@ class Desk:
         self.cluster = cluster
         self.judge = Judge(cluster)
         seen = [observe(tree) for tree in cluster.trees.values()]
-        chosen = draw(seen, size=N_SAMPLES, prefer_unseen=True)
-        self.samples = [self.judge.pages[one.page] for one in chosen]
+        sample = draw(seen, size=N_SAMPLES, prefer_unseen=True)
+        self.samples = [self.judge.pages[each.page] for each in sample]
         self.types = types_of(cluster)
         self.hints = self._hints() if hints else {page: {} for page in self.samples}
 
@@ -113,7 +113,7 @@ class Desk:
     def specs(self) -> list[AttributeType]:
         name = self.cluster.name.split(" ")[0]
         known = sites.load(name).vertical["attributes"] if name in sites.NAMES else []
-        mandatory = {one["name"] for one in known if one.get("mandatory")}
+        mandatory = {each["name"] for each in known if each.get("mandatory")}
         return [
             replace(
                 spec, type=self.types.get(spec.name, "text"), is_mandatory=spec.name in mandatory
@@ -160,13 +160,14 @@ class Desk:
             for name in self.cluster.attributes
         ]
         prints = {page: SpotIndex(self.cluster.trees[page]).page_print for page in self.samples}
-        found: dict[str, dict[str, SuggestedValues]] = {}
+        result: dict[str, dict[str, SuggestedValues]] = {}
         for page in self.samples:
-            others = [one for name, one in prints.items() if name != page][:N_OTHERS]
+            others = [text_print for name, text_print in prints.items() if name != page][:N_OTHERS]
             read = SpotIndex(self.cluster.trees[page], f"https://site.example/{page}", others)
-            its = found[page] = {}
-            for one in suggest(read, read_declared(self.cluster.trees[page]), wanted):
+            its = result[page] = {}
+            for each in suggest(read, read_declared(self.cluster.trees[page]), wanted):
                 its.setdefault(
-                    one.attribute, SuggestedValues(tuple(m.text for m in one.marks), one.confidence)
+                    each.attribute,
+                    SuggestedValues(tuple(m.text for m in each.marks), each.confidence),
                 )
-        return found
+        return result

@@ -99,9 +99,9 @@ def outcome(body: bytes) -> tuple[str, str]:
     began = time.perf_counter()
     try:
         page = parse_page(body)
-        told = page.problem or "stored"
+        result = page.problem or "stored"
         if page.tree is not None:
-            told += f", {len(find_links(page.tree, URL)):,} links"
+            result += f", {len(find_links(page.tree, URL)):,} links"
     except PageTooLarge:
-        told = "too large"
-    return told, f"{time.perf_counter() - began:.2f}"
+        result = "too large"
+    return result, f"{time.perf_counter() - began:.2f}"

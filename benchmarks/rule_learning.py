@@ -65,7 +65,7 @@ class LabelledCluster:
         return [AttributeType(name, is_multi=name in self.multi) for name in self.attributes]
 
     def annotated(self, page: str) -> AnnotatedPage:
-        marks = {name: found for name, found in self.marks[page].items() if found}
+        marks = {name: mark for name, mark in self.marks[page].items() if mark}
         absent = frozenset(name for name in self.attributes if not self.truth[page].get(name))
         return AnnotatedPage(page, self.trees[page], marks, absent)
 
@@ -129,8 +129,10 @@ def editor_table(clusters: Sequence[LabelledCluster]) -> str:
     """Return how many pages must be annotated until all other samples are right, and the F1 then."""
     rows: list[list[object]] = []
     for learner in LEARNERS:
-        told = [Judge(cluster).annotate_until_right(learner) for cluster in clusters]
-        pages, f1, seconds = (sum(column) / len(told) for column in zip(*told, strict=True))
+        pages_needed = [Judge(cluster).annotate_until_right(learner) for cluster in clusters]
+        pages, f1, seconds = (
+            sum(column) / len(pages_needed) for column in zip(*pages_needed, strict=True)
+        )
         rows.append([learner, f"{pages:.2f}", f"{f1:.4f}", f"{seconds:.2f} s"])
     return (
         "The first page is the first that `draw_samples` chooses; then the first that is wrong.\n\n"
@@ -157,7 +159,7 @@ class Judge:
     def drawn(self) -> list[str]:
         """Return the samples that `draw_samples` chooses, in its order."""
         seen = [observe(tree) for tree in self.cluster.trees.values()]
-        return [self.pages[one.page] for one in draw(seen, size=N_SAMPLES, prefer_unseen=True)]
+        return [self.pages[each.page] for each in draw(seen, size=N_SAMPLES, prefer_unseen=True)]
 
     def learn(self, learner: str, samples: Sequence[str], annotated: Sequence[str]) -> ClusterRule:
         return learn_cluster(
@@ -185,10 +187,10 @@ class Judge:
         for attribute in rule.attributes:
             n_right = n_found = n_wanted = 0
             for page in pages:
-                found = compared(values_on(self.columns, attribute, self.bits[page]))
+                comparison = compared(values_on(self.columns, attribute, self.bits[page]))
                 wanted = compared(self.cluster.truth[page].get(attribute.attribute, []))
-                n_right += len(found & wanted)
-                n_found += len(found)
+                n_right += len(comparison & wanted)
+                n_found += len(comparison)
                 n_wanted += len(wanted)
             scores[attribute.attribute] = (
                 2 * n_right / (n_found + n_wanted) if n_found + n_wanted else 1.0
@@ -219,9 +221,9 @@ class Judge:
     def is_wrong(self, rule: ClusterRule, page: str) -> bool:
         truth = self.cluster.truth[page]
         return any(
-            compared(values_on(self.columns, one, self.bits[page]))
-            != compared(truth.get(one.attribute, []))
-            for one in rule.attributes
+            compared(values_on(self.columns, attribute, self.bits[page]))
+            != compared(truth.get(attribute.attribute, []))
+            for attribute in rule.attributes
         )
 
 
@@ -233,7 +235,9 @@ def compared(values: Sequence[str]) -> set[str]:
 def demo_clusters() -> Iterator[LabelledCluster]:
     for name, types in DETAIL_TYPES.items():
         site = sites.load(name)
-        multi = frozenset(one["name"] for one in site.vertical["attributes"] if one.get("multi"))
+        multi = frozenset(
+            attribute["name"] for attribute in site.vertical["attributes"] if attribute.get("multi")
+        )
         for of_type in types:
             cluster = LabelledCluster(f"{name} {of_type}", {}, {}, {}, multi)
             for page in site.pages.values():
@@ -285,8 +289,8 @@ def read_swde(folder: Path, name: str, trees: Mapping[str, _Element]) -> dict[st
         for line in path.read_text("utf-8-sig").splitlines()[2:]:
             page, _, *values = line.split("\t")
             if page in truth:
-                told = [shown(html.unescape(value)) for value in values if value != "<NULL>"]
-                truth[page][attribute] = [value for value in told if value]
+                results = [shown(html.unescape(value)) for value in values if value != "<NULL>"]
+                truth[page][attribute] = [value for value in results if value]
     return truth
 
 
@@ -315,15 +319,15 @@ def mark_texts(
 
 def texts_of_page(index: NodeIndex, page: int) -> dict[str, list[tuple[IndexedNode, str]]]:
     """Return the visible text nodes of a page by their text, with their tag paths."""
-    found: dict[str, list[tuple[IndexedNode, str]]] = defaultdict(list)
+    result: dict[str, list[tuple[IndexedNode, str]]] = defaultdict(list)
     first, last = index.nodes_of_page(page)
     for node in index.nodes[first:last]:
         if node.text is not None:
             owner = owner_of(node)
             if owner.tag not in HIDDEN:
-                path = "/".join(str(one.tag) for one in [owner, *owner.iterancestors()])
-                found[node.shown].append((node, path))
-    return found
+                path = "/".join(str(each.tag) for each in [owner, *owner.iterancestors()])
+                result[node.shown].append((node, path))
+    return result
 
 
 def owner_of(node: IndexedNode) -> _Element:
@@ -373,13 +377,13 @@ def find_fields(
     marks: dict[str, list[MarkedNode]] = defaultdict(list)
     places = [place for node in number_nodes([tree]).nodes for place in texts_at(node)]
     at = 0
-    for told, name in sorted(fields, key=lambda one: int(str(one[0]["start"]))):
+    for told, name in sorted(fields, key=lambda each: int(str(each[0]["start"]))):
         text = shown(html.unescape(str(told["text"])))
-        found = next((n for n in range(at, len(places)) if text and text in places[n][1]), None)
-        if found is not None:
-            at = found
+        result = next((n for n in range(at, len(places)) if text and text in places[n][1]), None)
+        if result is not None:
+            at = result
             values[name].append(text)
-            marks[name].append(MarkedNode(places[found][0], text))
+            marks[name].append(MarkedNode(places[result][0], text))
     return dict(values), dict(marks)
 
 

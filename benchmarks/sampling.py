@@ -148,13 +148,13 @@ def _demo_clusters() -> Iterable[AnnotatedCluster]:
                 pages_by_type[page.type].append(page)
         for kind, pages in pages_by_type.items():
             if len(pages) >= MIN_PAGES:
-                kept = pages[:MAX_PAGES]
+                remaining = pages[:MAX_PAGES]
                 yield AnnotatedCluster(
                     f"{name} {kind}",
-                    [observe(parse_page(page.body, page.content_type).tree) for page in kept],
+                    [observe(parse_page(page.body, page.content_type).tree) for page in remaining],
                     [
                         frozenset(a for a, value in page.values.items() if value is not None)
-                        for page in kept
+                        for page in remaining
                     ],
                 )
 

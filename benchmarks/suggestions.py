@@ -38,11 +38,11 @@ def run(data: Path | None = None) -> str:
     if data is not None and (data / "swde").is_dir():
         groups["SWDE"] = list(swde_clusters(data / "swde"))
     tables = {name: [judge(cluster) for cluster in clusters] for name, clusters in groups.items()}
-    rows = [row_of(name, merged(told)) for name, told in tables.items()]
+    rows = [row_of(name, merged(table)) for name, table in tables.items()]
     for name, clusters in groups.items():
         rows += [
-            row_of(f"{name}: {cluster.name}", told)
-            for cluster, told in zip(clusters, tables[name], strict=True)
+            row_of(f"{name}: {cluster.name}", table)
+            for cluster, table in zip(clusters, tables[name], strict=True)
         ]
     heads = [
         "cluster",
@@ -54,7 +54,7 @@ def run(data: Path | None = None) -> str:
         "absence",
         "ms a page",
     ]
-    sources = merged([told for group in tables.values() for told in group])
+    sources = merged([member for group in tables.values() for member in group])
     left_out = "" if "SWDE" in groups else "\n\nSWDE: left out, its pages are not in the folder."
     return INTRODUCTION + markdown_table(heads, rows) + "\n\n" + source_table(sources) + left_out
 
@@ -67,20 +67,20 @@ def judge(cluster: LabelledCluster) -> Counter[str]:
         AttributeType(name, types.get(name, "text"), is_multi=name in cluster.multi)
         for name in cluster.attributes
     ]
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     prints = {page: SpotIndex(cluster.trees[page]).page_print for page in pages}
     for page in pages:
         began = time.process_time()
-        others = [one for name, one in prints.items() if name != page][:N_OTHERS]
+        others = [text_print for name, text_print in prints.items() if name != page][:N_OTHERS]
         read = SpotIndex(cluster.trees[page], f"https://site.example/{page}", others)
         best: dict[str, Suggestion] = {}
-        for one in suggest(read, read_declared(cluster.trees[page]), wanted):
-            best.setdefault(one.attribute, one)
-        told["ms"] += round((time.process_time() - began) * 1000)
-        told["pages"] += 1
+        for each in suggest(read, read_declared(cluster.trees[page]), wanted):
+            best.setdefault(each.attribute, each)
+        counts["ms"] += round((time.process_time() - began) * 1000)
+        counts["pages"] += 1
         for name in cluster.attributes:
-            _count(told, best.get(name), cluster.truth[page].get(name, []))
-    return told
+            _count(counts, best.get(name), cluster.truth[page].get(name, []))
+    return counts
 
 
 def types_of(cluster: LabelledCluster) -> dict[str, str]:
@@ -88,60 +88,63 @@ def types_of(cluster: LabelledCluster) -> dict[str, str]:
     name = cluster.name.split(" ")[0]
     if name not in sites.NAMES:
         return {}
-    return {one["name"]: one["type"] for one in sites.load(name).vertical["attributes"]}
+    return {
+        attribute["name"]: attribute["type"]
+        for attribute in sites.load(name).vertical["attributes"]
+    }
 
 
-def _count(told: Counter[str], suggestion: Suggestion | None, truth: Sequence[str]) -> None:
-    told["shown" if truth else "lacking"] += 1
+def _count(counts: Counter[str], suggestion: Suggestion | None, truth: Sequence[str]) -> None:
+    counts["shown" if truth else "lacking"] += 1
     if suggestion is None:
         return
     if not suggestion.marks:
-        told["absent"] += 1
-        told["wrongly absent"] += bool(truth)
+        counts["absent"] += 1
+        counts["wrongly absent"] += bool(truth)
         return
     is_right = compared([mark.text for mark in suggestion.marks]) == compared(truth)
     is_sure = suggestion.confidence >= SURE
     for key in ("", "sure ") if is_sure else ("",):
-        told[f"{key}said"] += 1
-        told[f"{key}right"] += is_right
-    told[f"of {suggestion.source}"] += 1
-    told[f"right {suggestion.source}"] += is_right
+        counts[f"{key}said"] += 1
+        counts[f"{key}right"] += is_right
+    counts[f"of {suggestion.source}"] += 1
+    counts[f"right {suggestion.source}"] += is_right
 
 
 def merged(all_told: Sequence[Counter[str]]) -> Counter[str]:
     """Return the sums of several counts."""
-    found: Counter[str] = Counter()
-    for told in all_told:
-        found.update(told)
-    return found
+    counts: Counter[str] = Counter()
+    for each in all_told:
+        counts.update(each)
+    return counts
 
 
-def row_of(name: str, told: Counter[str]) -> list[object]:
+def row_of(name: str, counts: Counter[str]) -> list[object]:
     return [
         name,
-        told["right"],
-        share(told["right"], told["said"]),
-        share(told["right"], told["shown"]),
-        share(told["sure right"], told["sure said"]),
-        share(told["sure right"], told["shown"]),
-        f"{told['absent'] - told['wrongly absent']} of {told['lacking']}, {told['wrongly absent']} wrong",
-        f"{told['ms'] / max(1, told['pages']):.0f}",
+        counts["right"],
+        share(counts["right"], counts["said"]),
+        share(counts["right"], counts["shown"]),
+        share(counts["sure right"], counts["sure said"]),
+        share(counts["sure right"], counts["shown"]),
+        f"{counts['absent'] - counts['wrongly absent']} of {counts['lacking']}, {counts['wrongly absent']} wrong",
+        f"{counts['ms'] / max(1, counts['pages']):.0f}",
     ]
 
 
-def source_table(told: Counter[str]) -> str:
-    found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for source, place, n in _by_source(told):
-        found[source][place] += n
+def source_table(counts: Counter[str]) -> str:
+    result: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for source, place, n in _by_source(counts):
+        result[source][place] += n
     rows = [
         [source, said, share(right, said)]
-        for source, (said, right) in sorted(found.items(), key=lambda one: -one[1][0])
+        for source, (said, right) in sorted(result.items(), key=lambda each: -each[1][0])
     ]
     return markdown_table(["source of the best suggestion", "suggestions", "right"], rows)
 
 
-def _by_source(told: Counter[str]) -> Iterator[tuple[str, int, int]]:
-    for key, n in told.items():
+def _by_source(counts: Counter[str]) -> Iterator[tuple[str, int, int]]:
+    for key, n in counts.items():
         word, _, source = key.partition(" ")
         if source and word in {"of", "right"}:
             yield source, int(word == "right"), n

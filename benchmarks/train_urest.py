@@ -72,11 +72,11 @@ class Measured:
 
     def completed(self, quick: Model) -> Completed:
         """Return the candidates that a quick model keeps, with all features."""
-        chosen = indices_of_best(list(scores_of(quick, np.array(self.quick))), N_BEST)
-        kept = [self.candidates[number] for number in chosen]
-        rows = complete(self.page, kept, [self.quick[number] for number in chosen], self.deep)
+        indices = indices_of_best(list(scores_of(quick, np.array(self.quick))), N_BEST)
+        remaining = [self.candidates[number] for number in indices]
+        rows = complete(self.page, remaining, [self.quick[number] for number in indices], self.deep)
         return Completed(
-            self, kept, np.array(rows), np.array([self.right[number] for number in chosen])
+            self, remaining, np.array(rows), np.array([self.right[number] for number in indices])
         )
 
 
@@ -100,8 +100,8 @@ def measure(labelled_page: LabelledPage) -> Measured:
     page = labelled_page.model()
     candidates, quick = preselect(page, find_candidates(page), None)
     right = [
-        f_score(labelled_page.truth, [page.interval(region) for region in one.regions])
-        for one in candidates
+        f_score(labelled_page.truth, [page.interval(region) for region in candidate.regions])
+        for candidate in candidates
     ]
     return Measured(labelled_page, page, candidates, quick, right)
 
@@ -109,17 +109,17 @@ def measure(labelled_page: LabelledPage) -> Measured:
 def train(pages: Sequence[Measured]) -> Ranker:
     """Return a ranker that has seen these pages."""
     weights = page_weights(pages)
-    rows = np.array([row for one in pages for row in one.quick])
-    right = np.array([f for one in pages for f in one.right])
+    rows = np.array([row for page in pages for row in page.quick])
+    right = np.array([f for page in pages for f in page.right])
     shares = np.array(
         [
-            weight / len(one.quick)
-            for one, weight in zip(pages, weights, strict=True)
-            for _ in one.quick
+            weight / len(page.quick)
+            for page, weight in zip(pages, weights, strict=True)
+            for _ in page.quick
         ]
     )
     quick = fit(list(QUICK_NAMES), rows, right, shares, N_QUICK_TREES)
-    looked_at = [one.completed(quick) for one in pages]
+    looked_at = [page.completed(quick) for page in pages]
     return Ranker(quick, fit_full(looked_at, BAG), choose_least(looked_at), N_BEST)
 
 
@@ -140,7 +140,7 @@ def choose_least(looked_at: Sequence[Completed]) -> float:
 
     A page counts as right where its list is told, or none where it has none; each kind of page counts alike.
     """
-    told: list[Told] = []
+    results: list[Told] = []
     sources = sorted({source_of(page.one) for page in looked_at})
     for fold in range(N_SPLITS):
         seen = [page for page in looked_at if sources.index(source_of(page.one)) % N_SPLITS != fold]
@@ -153,10 +153,10 @@ def choose_least(looked_at: Sequence[Completed]) -> float:
         for page in judged:
             scores = scores_of(model, page.rows)
             best = int(scores.argmax())
-            told.append(
+            results.append(
                 (page.one.labelled.kind, float(scores[best]), bool(page.right[best] >= GOOD))
             )
-    return best_least(told)
+    return best_least(results)
 
 
 def best_least(told: Sequence[Told]) -> float:
@@ -164,8 +164,8 @@ def best_least(told: Sequence[Told]) -> float:
     return max(LEASTS, key=lambda least: _share_right(told, least))
 
 
-def source_of(one: Measured) -> tuple[str, str]:
-    return one.labelled.kind, one.labelled.source
+def source_of(page: Measured) -> tuple[str, str]:
+    return page.labelled.kind, page.labelled.source
 
 
 def _share_right(told: Sequence[Told], least: float) -> float:
@@ -206,7 +206,7 @@ def _leaves_of(tree: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[
 def page_weights(pages: Sequence[Measured]) -> list[float]:
     """Return what each page counts: a source of many pages is not worth as many sources."""
     n_by_source = Counter(map(source_of, pages))
-    return [n_by_source[source_of(one)] ** -0.5 for one in pages]
+    return [n_by_source[source_of(page)] ** -0.5 for page in pages]
 
 
 def fit(
@@ -226,7 +226,7 @@ def fit(
     )
     svm.fit((rows - means) / scales, right >= GOOD, sample_weight=shares)
     bag = [grow(rows, right, shares, n_trees, seed) for seed in seeds]
-    base = sum(one[0] for one in bag) / len(bag)
+    base = sum(each[0] for each in bag) / len(bag)
     grown = [_as_lists(nodes, len(bag)) for _, trees in bag for nodes in trees]
     return Model(
         names,

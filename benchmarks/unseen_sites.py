@@ -78,7 +78,7 @@ class Site:
         if cluster not in self._samples:
             seen = [observe(self.pages.trees[page]) for page in cluster]
             drawn = draw(seen, size=N_SAMPLES, prefer_unseen=True)
-            self._samples[cluster] = [cluster[one.page] for one in drawn]
+            self._samples[cluster] = [cluster[each.page] for each in drawn]
         return self._samples[cluster]
 
     def annotated_clusters(self) -> list[tuple[str, ...]]:
@@ -139,7 +139,7 @@ class Site:
 
     def _without_rule(self, rule: ClusterRule, annotated: Iterable[str]) -> int:
         shown = {name for page in annotated for name, m in self.pages.marks[page].items() if m}
-        with_rule = {one.attribute for one in rule.attributes if one.alternatives}
+        with_rule = {attribute.attribute for attribute in rule.attributes if attribute.alternatives}
         return len(shown - with_rule)
 
     def _best_of(self, found: Sequence[Mapping[str, set[str]]]) -> Mapping[str, set[str]]:
@@ -148,11 +148,11 @@ class Site:
     def _page_f1(self, name: str, found_by_page: Mapping[str, Mapping[str, set[str]]]) -> float:
         n_right = n_found = n_wanted = 0
         for page, values in found_by_page.items():
-            found = values.get(name, set())
+            result = values.get(name, set())
             wanted = compared(self.pages.truth[page].get(name, []))
-            n_found += bool(found)
+            n_found += bool(result)
             n_wanted += bool(wanted)
-            n_right += bool(wanted) and found == wanted
+            n_right += bool(wanted) and result == wanted
         return 2 * n_right / (n_found + n_wanted) if n_found + n_wanted else 1.0
 
 

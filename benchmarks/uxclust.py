@@ -166,11 +166,11 @@ def figures_5_and_6(site: TypedSite) -> str:
     for n_pages in N_PAGES:
         pages = random.Random(7).sample(site.pages, min(n_pages, len(site.pages)))
         part = TypedSite(pages, {page.url: site.type_by_url[page.url] for page in pages}, [])
-        found = [judge(part, ClusteringInputs(), a) for a in ("common_paths", "pq_grams")]
+        results = [judge(part, ClusteringInputs(), a) for a in ("common_paths", "pq_grams")]
         rows.append(
             [
                 len(pages),
-                *(f"{s.precision:.2f} / {s.recall:.2f} / {s.seconds:.2f} s" for s in found),
+                *(f"{s.precision:.2f} / {s.recall:.2f} / {s.seconds:.2f} s" for s in results),
             ]
         )
     head = ["pages", "common_paths", "pq_grams"]

@@ -126,11 +126,11 @@ def end_of(process: subprocess.Popen[str]) -> int:
 def environment() -> dict[str, str]:
     """Return the environment of the checks: nothing of an installation on this machine leaks in."""
     private = {"DATABASE_URL", "BROKER_URL", "DJANGO_SETTINGS_MODULE"}
-    kept = ("VERTEX_TEST_", "VERTEX_FULL")
+    remaining = ("VERTEX_TEST_", "VERTEX_FULL")
     return {
         name: value
         for name, value in os.environ.items()
-        if name not in private and (name.startswith(kept) or not name.startswith("VERTEX_"))
+        if name not in private and (name.startswith(remaining) or not name.startswith("VERTEX_"))
     }
 
 

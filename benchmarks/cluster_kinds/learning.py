@@ -101,5 +101,5 @@ def _fit(table: Floats, labels: Floats, shares: Floats) -> Floats:
 
     bounds = [(0, None) if is_for_lists else (None, 0) for is_for_lists in FOR_LISTS]
     start = np.zeros(table.shape[1] + 1)
-    found = minimize(loss, start, jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B")
-    return np.asarray(found.x)
+    result = minimize(loss, start, jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B")
+    return np.asarray(result.x)

@@ -53,10 +53,10 @@ def steadiness(site: TypedSite, algorithm: str) -> dict[str, Any]:
     observations = [clusterer.observe(page) if clusterer.observe else None for page in site.pages]
     figures = []
     for seed in range(N_SEEDS):
-        kept = random.Random(seed).sample(
+        remaining = random.Random(seed).sample(
             range(len(site.pages)), round(SHARE_KEPT * len(site.pages))
         )
-        urls = [site.urls[page] for page in kept]
+        urls = [site.urls[page] for page in remaining]
         within = set(urls)
         whole = site.evidence(seed=seed)
         evidence = ClusteringInputs(
@@ -65,7 +65,9 @@ def steadiness(site: TypedSite, algorithm: str) -> dict[str, Any]:
             read=whole.read,
             seed=seed,
         )
-        grouping = clusterer.cluster_pages(urls, [observations[page] for page in kept], evidence)
+        grouping = clusterer.cluster_pages(
+            urls, [observations[page] for page in remaining], evidence
+        )
         labels = dict(zip(urls, grouping.labels(len(urls)), strict=True))
         figures.append(compare(labels, site.type_by_url).adjusted_rand)
     return {"mean": mean(figures), "deviation": pstdev(figures), "least": min(figures)}

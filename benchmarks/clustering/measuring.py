@@ -31,12 +31,14 @@ def in_child(*arguments: str) -> dict[str, Any]:
     """Return what a child measured; why, where it could not."""
     child = [sys.executable, "-m", "benchmarks.clustering", *arguments]
     try:
-        told = subprocess.run(child, cwd=ROOT, check=True, stdout=subprocess.PIPE, timeout=LONGEST)
+        process = subprocess.run(
+            child, cwd=ROOT, check=True, stdout=subprocess.PIPE, timeout=LONGEST
+        )
     except subprocess.TimeoutExpired:
         return {"why": f"not done after {LONGEST} s"}
     except subprocess.CalledProcessError as error:
         return {"why": f"ended with status {error.returncode}"}
-    figures: dict[str, Any] = json.loads(told.stdout)
+    figures: dict[str, Any] = json.loads(process.stdout)
     return figures
 
 
@@ -66,17 +68,17 @@ def timed(clusterer: Clusterer, site: TypedSite, evidence: ClusteringInputs) -> 
     except (EvidenceMissing, TooManyPages) as error:
         return {"why": str(error)}
     seconds = time.process_time() - began
-    found = compare(
+    result = compare(
         dict(zip(site.urls, grouping.labels(len(site.urls)), strict=True)),
         site.type_by_url,
     )
     return {
-        "rand": found.adjusted_rand,
-        "precision": found.pair_precision,
-        "recall": found.pair_recall,
-        "clusters": found.n_clusters,
-        "types": found.n_types,
-        "pages": found.n_pages,
+        "rand": result.adjusted_rand,
+        "precision": result.pair_precision,
+        "recall": result.pair_recall,
+        "clusters": result.n_clusters,
+        "types": result.n_types,
+        "pages": result.n_pages,
         "seconds": seconds,
         "mib": memory.peak() - before,
     }

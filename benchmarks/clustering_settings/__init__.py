@@ -77,8 +77,8 @@ def _scores(site: TypedSite) -> Scores:
     scores = {name: [_rand(site, group(site))] for name, group in BASELINES.items()}
     evidence = site.evidence()
     for name, settings in SETTINGS.items():
-        found = [_score(site, name, setting, evidence) for setting in settings]
-        scores[name] = [score for score in found if score is not None]
+        figures = [_score(site, name, setting, evidence) for setting in settings]
+        scores[name] = [score for score in figures if score is not None]
     return scores
 
 

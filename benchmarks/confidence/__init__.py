@@ -23,15 +23,15 @@ def run(data: Path | None) -> str:
     """Return figures and reliability on left-out sites as a section in Markdown."""
     if data is None or not (data / "swde").is_dir():
         return "Left out: the pages of SWDE are not in the folder."
-    found: list[FoundValues] = []
+    swde_site: list[FoundValues] = []
     lone: list[LoneValue] = []
     for site in swde_sites(data / "swde"):
-        found += found_on_sites([site])
+        swde_site += found_on_sites([site])
         lone += lone_values(site)
-    weights = fit_left_out(found, lone)
+    weights = fit_left_out(swde_site, lone)
     parts = [
-        INTRODUCTION + report(found, left_out(found, weights)),
+        INTRODUCTION + report(swde_site, left_out(swde_site, weights)),
         report_lone(lone, weights),
-        f"Weights fitted on all sites: {fit(found, lone).as_json()}.",
+        f"Weights fitted on all sites: {fit(swde_site, lone).as_json()}.",
     ]
     return "\n\n".join(parts)

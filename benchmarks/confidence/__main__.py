@@ -22,12 +22,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("data", type=Path, help="a folder of real pages")
     parser.add_argument("--write", action="store_true", help="write the weights of the product")
     options = parser.parse_args(arguments)
-    found: list[FoundValues] = []
+    swde_site: list[FoundValues] = []
     lone: list[LoneValue] = []
     for site in swde_sites(options.data / "swde"):
-        found += found_on_sites([site])
+        swde_site += found_on_sites([site])
         lone += lone_values(site)
-    weights = fit(found, lone)
+    weights = fit(swde_site, lone)
     text = json.dumps(weights.as_json())
     if options.write:
         Path(str(WEIGHTS_FILE)).write_text(text + "\n", "utf-8")

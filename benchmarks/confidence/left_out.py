@@ -118,9 +118,9 @@ def _found_on_page(
     for attribute in rule.attributes:
         name = attribute.attribute
         values = raw[name]
-        found = compared([value.text for value in values])
+        comparison = compared([value.text for value in values])
         wanted = compared(site.pages.truth[page].get(name, []))
-        if not found:
+        if not comparison:
             continue
         usual = [value.text for sample in samples for value in sample[name]]
         oddness = oddness_beside(name, [value.text for value in values], usual)
@@ -129,20 +129,20 @@ def _found_on_page(
             agreement_of(values),
             oddness,
             attribute.is_multi,
-            found == wanted,
+            comparison == wanted,
         )
 
 
-def fit(found: Sequence[FoundValues], lone: Sequence[LoneValue]) -> ConfidenceWeights:
+def fit(values: Sequence[FoundValues], lone: Sequence[LoneValue]) -> ConfidenceWeights:
     """Return the weights of a logistic function that fit best what rules find, and values that are wrong alone."""
     wrong = [value for value in lone if value.kind != RIGHT]
     columns = np.array(
-        [[line.agreement, line.is_multi, line.oddness] for line in found]
+        [[line.agreement, line.is_multi, line.oddness] for line in values]
         + [[1.0, 0.0, value.oddness] for value in wrong]
     )
-    right = np.concatenate([_right(found), np.zeros(len(wrong), bool)])
-    weight_of_wrong = LONE_WRONG_SHARE * len(found) / max(1, len(wrong))
-    weights = np.concatenate([_weights(found), np.full(len(wrong), weight_of_wrong)])
+    right = np.concatenate([_right(values), np.zeros(len(wrong), bool)])
+    weight_of_wrong = LONE_WRONG_SHARE * len(values) / max(1, len(wrong))
+    weights = np.concatenate([_weights(values), np.full(len(wrong), weight_of_wrong)])
     model = LogisticRegression(max_iter=500)
     model.fit(columns, right, sample_weight=weights)
     rounded = [round(float(number), 2) for number in (model.intercept_[0], *model.coef_[0])]
@@ -151,31 +151,31 @@ def fit(found: Sequence[FoundValues], lone: Sequence[LoneValue]) -> ConfidenceWe
 
 
 def fit_left_out(
-    found: Sequence[FoundValues], lone: Sequence[LoneValue]
+    values: Sequence[FoundValues], lone: Sequence[LoneValue]
 ) -> dict[str, ConfidenceWeights]:
     """Return for each site the weights that are fitted without it."""
     return {
         site: fit(
-            [line for line in found if line.site != site],
+            [line for line in values if line.site != site],
             [value for value in lone if value.site != site],
         )
-        for site in {line.site for line in found}
+        for site in {line.site for line in values}
     }
 
 
-def left_out(found: Sequence[FoundValues], weights: Mapping[str, ConfidenceWeights]) -> Floats:
+def left_out(values: Sequence[FoundValues], weights: Mapping[str, ConfidenceWeights]) -> Floats:
     """Return for each line the confidence by weights that were fitted without its site."""
     log_odds = [
         weights[line.site].log_odds(line.agreement, line.oddness, is_multi=line.is_multi)
-        for line in found
+        for line in values
     ]
     confidence: Floats = 1 / (1 + np.exp(-np.array(log_odds)))
     return confidence
 
 
-def report(found: Sequence[FoundValues], confidence: Floats) -> str:
+def report(values: Sequence[FoundValues], confidence: Floats) -> str:
     """Return the figures and the reliability of confidences."""
-    right, weights = _right(found), _weights(found)
+    right, weights = _right(values), _weights(values)
     wrong = ~right
     bins = list(reliability_bins(confidence, right, weights))
     write_diagram(bins)
@@ -201,9 +201,9 @@ def report(found: Sequence[FoundValues], confidence: Floats) -> str:
             "",
         ],
     ]
-    attributes = {line.rule[:2] for line in found if not line.is_right}
+    attributes = {line.rule[:2] for line in values if not line.is_right}
     return (
-        f"{len(found):,} lines of {len({line.site for line in found})} sites, {wrong.sum():,} of them wrong, "
+        f"{len(values):,} lines of {len({line.site for line in values})} sites, {wrong.sum():,} of them wrong, "
         f"of {len(attributes)} attributes.\n\n"
         f"{markdown_table(['figure', 'have', 'wanted'], figures)}\n\n## Reliability\n\n"
         "![Share of right lines by confidence](confidence.svg)\n\nDot: the share that is right. Bar: the confidence. "
@@ -249,13 +249,13 @@ def _caught(confidence: Floats, wrong: NDArray[np.bool_]) -> float:
     return float(wrong[least_sure].sum() / max(1, wrong.sum()))
 
 
-def _right(found: Sequence[FoundValues]) -> NDArray[np.bool_]:
-    return np.array([line.is_right for line in found])
+def _right(values: Sequence[FoundValues]) -> NDArray[np.bool_]:
+    return np.array([line.is_right for line in values])
 
 
-def _weights(found: Sequence[FoundValues]) -> Floats:
+def _weights(values: Sequence[FoundValues]) -> Floats:
     """Return weights by which each rule counts the same."""
-    n_by_rule = Counter(line.rule for line in found)
-    weights: Floats = np.array([1 / n_by_rule[line.rule] for line in found])
-    weights *= len(found) / weights.sum()
+    n_by_rule = Counter(line.rule for line in values)
+    weights: Floats = np.array([1 / n_by_rule[line.rule] for line in values])
+    weights *= len(values) / weights.sum()
     return weights

@@ -130,16 +130,16 @@ def learnt_rule(bodies: list[bytes]) -> ClusterRule:
 
 
 def find(tree: _Element, xpath: str) -> list[Any]:
-    found: list[Any] = etree.XPath(xpath, regexp=False)(tree)  # type: ignore[assignment]  # these give nodes
-    return found
+    nodes: list[Any] = etree.XPath(xpath, regexp=False)(tree)  # type: ignore[assignment]  # these give nodes
+    return nodes
 
 
 def costs(bodies: list[bytes], rule: ClusterRule, fields: set[str]) -> list[list[object]]:
     """Return processor time by step: the least of interleaved rounds."""
-    attributes = tuple(one for one in rule.attributes if one.attribute in fields)
+    attributes = tuple(attribute for attribute in rule.attributes if attribute.attribute in fields)
     stylesheet = stylesheet_of(type(rule)(attributes))
     runnable = RunnableRule(
-        "c", 1, stylesheet, tuple(AttributeType(one.attribute) for one in attributes)
+        "c", 1, stylesheet, tuple(AttributeType(attribute.attribute) for attribute in attributes)
     )
     xpaths = [xpath for name, xpath in FIELDS.items() if name in fields]
     profile = ClusterProfile("c", signature=f"{shingle_vector(bodies[0]):016x}")
@@ -181,16 +181,16 @@ def by_hand(text: str, xpaths: list[str]) -> list[str]:
 
 def peers(xpaths: list[str], body: bytes) -> dict[str, Callable[[bytes], object]]:
     """Return the libraries that are installed, each with the same fields."""
-    found: dict[str, Callable[[bytes], object]] = {}
+    result: dict[str, Callable[[bytes], object]] = {}
     if importlib.util.find_spec("parsel"):
         selector = importlib.import_module("parsel").Selector
-        found["parsel"] = lambda page: by_parsel(selector(page.decode()), xpaths)
+        result["parsel"] = lambda page: by_parsel(selector(page.decode()), xpaths)
     if importlib.util.find_spec("autoscraper"):
         scraper = importlib.import_module("autoscraper").AutoScraper()
         wanted = [" ".join(find(tree_of(body), f"string({xpath})")) for xpath in xpaths]
         scraper.build(html=body.decode(), wanted_list=wanted)
-        found["autoscraper"] = lambda page: scraper.get_result_exact(html=page.decode())
-    return found
+        result["autoscraper"] = lambda page: scraper.get_result_exact(html=page.decode())
+    return result
 
 
 def by_parsel(selector: Any, xpaths: list[str]) -> list[Any]:  # parsel may be absent

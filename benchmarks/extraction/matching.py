@@ -55,9 +55,9 @@ def section(data: Path | None) -> str:
         for algorithm in ALGORITHMS:
             clusters, type_by_cluster = clusters_of(CLUSTERERS[algorithm], clustered)
             for order in (BY_MODEL, BY_SIGNATURE):
-                found = measure(replace(clusters, variant=order), type_by_cluster, later)
-                shares[algorithm, order].append(found)
-                row.append(f"{found.served:.2f} / {found.right:.2f}")
+                result = measure(replace(clusters, variant=order), type_by_cluster, later)
+                shares[algorithm, order].append(result)
+                row.append(f"{result.served:.2f} / {result.right:.2f}")
             if algorithm == "shingles":
                 n_profiles.append(mean(count_profiles(page, clusters) for page in later.pages))
                 row.append(f"{n_profiles[-1]:.2f}")

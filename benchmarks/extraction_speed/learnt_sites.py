@@ -76,9 +76,11 @@ def _generated_site(name: str, version: Path) -> LearntSite:
         pages[page.url] = page
         if entry["type"] == DETAIL and page.tree is not None:
             labelled.trees[page.url] = page.tree
-            labelled.truth[page.url] = {one.name: _as_texts(entry, one.name) for one in types}
+            labelled.truth[page.url] = {
+                type_name.name: _as_texts(entry, type_name.name) for type_name in types
+            }
             labelled.marks[page.url] = {
-                one.name: _marked(page.tree, entry, one.name) for one in types
+                type_name.name: _marked(page.tree, entry, type_name.name) for type_name in types
             }
     return _learnt(labelled, pages, types)
 

@@ -33,7 +33,7 @@ def run(_data: Path | None) -> str:
     """Return the body of this benchmark's page."""
     weeks = play(N_HISTORIES, N_WEEKS)
     counts = Counter((week["kind"], said(week)) for week in weeks)
-    rows = [[kind, *(counts[kind, one] for one in SAID)] for kind in WEEKS]
+    rows = [[kind, *(counts[kind, each] for each in SAID)] for kind in WEEKS]
     table = markdown_table(
         ["what happened", "site changed", "a warning on values", "nothing"], rows
     )

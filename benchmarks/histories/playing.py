@@ -56,9 +56,9 @@ def call(*arguments: str) -> list[dict[str, Any]]:
     """Return the lines that a command tells."""
     from django.core.management import call_command
 
-    told = StringIO()
-    call_command(*arguments, stdout=told, stderr=StringIO())
-    return [json.loads(line) for line in told.getvalue().splitlines() if line.startswith("{")]
+    output = StringIO()
+    call_command(*arguments, stdout=output, stderr=StringIO())
+    return [json.loads(line) for line in output.getvalue().splitlines() if line.startswith("{")]
 
 
 def history(seed: int, n_weeks: int, folder: Path) -> Iterator[dict[str, Any]]:
@@ -141,12 +141,12 @@ def begin(site: str, kind: str, folder: Path, pages: Mapping[str, str]) -> None:
         "name": kind,
         "attributes": [
             {
-                "name": one.name,
-                "type": one.type,
-                "constant": one.is_constant,
-                "mandatory": one.is_mandatory,
+                "name": attribute.name,
+                "type": attribute.type,
+                "constant": attribute.is_constant,
+                "mandatory": attribute.is_mandatory,
             }
-            for one in KINDS[kind]
+            for attribute in KINDS[kind]
         ],
     }
     (folder / "vertical.json").write_text(json.dumps(vertical))
@@ -168,21 +168,23 @@ def begin(site: str, kind: str, folder: Path, pages: Mapping[str, str]) -> None:
 def said_of(kind: str, url: str, page: str) -> Iterator[dict[str, Any]]:
     """Yield what an editor would say of a page."""
     tree = html.document_fromstring(page)
-    marked = {str(found.get("data-v")): found for found in tree.iter() if found.get("data-v")}
-    for one in KINDS[kind]:
-        if one.name in marked:
-            path = tree.getroottree().getpath(marked[one.name])
-            text = str(marked[one.name].text)
-            yield {"url": url, "attribute": one.name, "xpath": path, "text": text}
+    marked = {
+        str(element.get("data-v")): element for element in tree.iter() if element.get("data-v")
+    }
+    for attribute in KINDS[kind]:
+        if attribute.name in marked:
+            path = tree.getroottree().getpath(marked[attribute.name])
+            text = str(marked[attribute.name].text)
+            yield {"url": url, "attribute": attribute.name, "xpath": path, "text": text}
         else:
-            yield {"url": url, "attribute": one.name, "absent": True}
+            yield {"url": url, "attribute": attribute.name, "absent": True}
 
 
 def check(site: str, folder: Path, answers: Mapping[str, Answer]) -> dict[str, Any]:
     """Return what a check says of the pages of a week; a week that looks well is extracted as well."""
     manifest = write_pages(folder, answers)
     *tests, line = call("run_checks", site, "--source", manifest)
-    good = {url: one for url, one in answers.items() if one.status == 200}
+    good = {url: answer for url, answer in answers.items() if answer.status == 200}
     if good and not line["site_changed"]:
         call("import_pages", site, write_pages(folder, good))
         call("extract_records", site)

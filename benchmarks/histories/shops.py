@@ -99,7 +99,7 @@ def words(chance: random.Random, n: int) -> str:
 def make_values(kind: str, number: int, chance: random.Random) -> dict[str, str]:
     """Return the values of a thing in the first week."""
     price = chance.uniform(8, 300)
-    made = {
+    pages = {
         "name": f"{words(chance, 2).title()} {number}",
         "title": f"{words(chance, 3).title()} {number}",
         "brand": words(chance, 1).title(),
@@ -114,7 +114,11 @@ def make_values(kind: str, number: int, chance: random.Random) -> dict[str, str]
         "seats": str(chance.randrange(400)),
         "pages": str(chance.randrange(90, 900)),
     }
-    return {one.name: made[one.name] for one in KINDS[kind] if chance.random() < one.share}
+    return {
+        attribute.name: pages[attribute.name]
+        for attribute in KINDS[kind]
+        if chance.random() < attribute.share
+    }
 
 
 def drifted(values: dict[str, str], chance: random.Random, share: float) -> dict[str, str]:
@@ -159,7 +163,7 @@ class Look:
 
 
 def draw_look(kind: str, chance: random.Random) -> Look:
-    names = [one.name for one in KINDS[kind]][1:]
+    names = [attribute.name for attribute in KINDS[kind]][1:]
     chance.shuffle(names)
     return Look(
         prefix="".join(chance.choice("bcdfghklmnprst") for _ in range(3)),
@@ -208,8 +212,8 @@ def detail_page(kind: str, look: Look, values: dict[str, str], week: Week, numbe
 def listing_page(look: Look, things: list[dict[str, str]], week: Week, number: int) -> str:
     chance = random.Random(f"{week.seed}-list-{number}")
     rows = [
-        f'<li><a href="/d/{place}">{escape(next(iter(one.values())))}</a> <i>{one["price"]}</i></li>'
-        for place, one in enumerate(things)
+        f'<li><a href="/d/{place}">{escape(next(iter(thing.values())))}</a> <i>{thing["price"]}</i></li>'
+        for place, thing in enumerate(things)
     ]
     inner = (
         f'<h2>{words(chance, 1).title()}</h2><ol class="{look.prefix}-list">{"".join(rows)}</ol>'
@@ -253,14 +257,14 @@ def _title(kind: str, look: Look, values: dict[str, str]) -> str:
 
 
 def _fields(kind: str, look: Look, values: dict[str, str], week: Week) -> str:
-    labels = {one.name: one.label for one in KINDS[kind]}
+    labels = {attribute.name: attribute.label for attribute in KINDS[kind]}
     shown = dict(values)
     if week.is_swapped and "list_price" in shown:
         shown["price"], shown["list_price"] = shown["list_price"], shown["price"]
     rows = [(name, labels[name], shown[name]) for name in look.order if name in shown]
-    made = [_field(look, name, label, value) for name, label, value in rows]
+    created = [_field(look, name, label, value) for name, label, value in rows]
     outer = {"rows": "table", "list": "ul", "spans": "div", "terms": "dl"}[look.field_form]
-    return f'<{outer} class="{look.prefix}-fields">{"".join(made)}</{outer}>'
+    return f'<{outer} class="{look.prefix}-fields">{"".join(created)}</{outer}>'
 
 
 def _field(look: Look, name: str, label: str, value: str) -> str:

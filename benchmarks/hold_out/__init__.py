@@ -15,19 +15,19 @@ def run(_data: Path | None) -> str:
     """Return the body of this benchmark's page."""
     rows: list[list[object]] = []
     sums = {learner: [0.0] * (len(KS) + 1) for learner in LEARNERS}
-    told = [(cluster.name, Judge(cluster)) for cluster in clusters()]
-    for name, judge in told:
+    results = [(cluster.name, Judge(cluster)) for cluster in clusters()]
+    for name, judge in results:
         for learner in LEARNERS:
             n_pages, _, _ = judge.annotate_until_right(learner)
             figures = [*(judge.mean(learner, k, drawn=True) for k in KS), n_pages]
             rows.append(
-                [f"{name}, {learner}", *(f"{one:.3f}" for one in figures[:-1]), f"{n_pages:.0f}"]
+                [f"{name}, {learner}", *(f"{row:.3f}" for row in figures[:-1]), f"{n_pages:.0f}"]
             )
-            sums[learner] = [total + one for total, one in zip(sums[learner], figures, strict=True)]
+            sums[learner] = [total + row for total, row in zip(sums[learner], figures, strict=True)]
     for learner in LEARNERS:
-        *means, n_pages = (total / len(told) for total in sums[learner])
+        *means, n_pages = (total / len(results) for total in sums[learner])
         rows.append(
-            [f"**mean, {learner}**", *(f"**{one:.3f}**" for one in means), f"**{n_pages:.1f}**"]
+            [f"**mean, {learner}**", *(f"**{mean:.3f}**" for mean in means), f"**{n_pages:.1f}**"]
         )
     header = ["site, learner", *(f"k = {k}" for k in KS), "pages until right"]
     return (

@@ -47,7 +47,7 @@ def recipe(make: Maker, number: int) -> str:
     times += f"Serves {v('servings', make.number(1, 8))}"
     cook = v("author", author) if number % 3 == 0 else f"<a href=/cook/1>{v('author', author)}</a>"
     by = f"<p class=by>by {cook} on {make.number(1, 28)} May</p>" if make.is_so(0.8) else ""
-    items = "".join(f"<li>{v('ingredient', one)}</li>" for one in ingredients)
+    items = "".join(f"<li>{v('ingredient', ingredient)}</li>" for ingredient in ingredients)
     steps = "".join(
         f"<li data-truth=step>{make.words(3, 6)} <b>{make.words(1, 2)}</b> {make.sentence()}</li>"
         for _ in range(make.number(2, 6))
@@ -119,8 +119,8 @@ def hotel(make: Maker, _number: int) -> str:
         for kind in make.some(["Single", "Double", "Twin", "Suite", "Family room"], 1, 4)
     )
     amenities = "".join(
-        f"<li><i class=ic></i>{v('amenity', one)}</li>"
-        for one in make.some(["Pool", "Sauna", "Parking", "Bar", "Lift", "Garden", "Gym"], 2, 6)
+        f"<li><i class=ic></i>{v('amenity', each)}</li>"
+        for each in make.some(["Pool", "Sauna", "Parking", "Bar", "Lift", "Garden", "Gym"], 2, 6)
     )
     phone = f"+44 {make.number(100, 999)} {make.number(1000, 9999)}"
     contact = f"<p><a href='tel:{phone}'>{v('phone', phone)}</a></p>" if make.is_so(0.7) else ""
@@ -174,8 +174,8 @@ def estate(make: Maker, number: int) -> str:
         else f"<div class=pr>{v('price', f'{make.number(90, 900)},000 EUR')} <small>excl. fees</small></div>"
     )
     features = ", ".join(
-        v("feature", one)
-        for one in make.some(["balcony", "cellar", "lift", "garage", "garden"], 1, 4)
+        v("feature", each)
+        for each in make.some(["balcony", "cellar", "lift", "garage", "garden"], 1, 4)
     )
     near = "".join(
         f"<div class=card><div class=pr>{make.number(90, 900)},000 EUR</div><table><tr><td>Rooms</td><td>{make.number(1, 6)}</td></tr></table></div>"
@@ -200,7 +200,7 @@ def book(make: Maker, _number: int) -> str:
     title, authors = make.title(2, 5), [make.person() for _ in range(make.number(1, 3))]
     rows = f"<tr><th>Title</th><td>{v('name', title)} / {' ; '.join(authors)}</td></tr>"
     label = "Author" if len(authors) == 1 else "Authors"
-    rows += f"<tr><th>{label}</th><td>{'<br>'.join(v('author', one) for one in authors)}</td></tr>"
+    rows += f"<tr><th>{label}</th><td>{'<br>'.join(v('author', author) for author in authors)}</td></tr>"
     rows += f"<tr><th>Published</th><td>{v('place', make.chance.choice(TOWNS))} : {v('publisher', make.title(1, 2) + ' Press')}, {v('year', make.number(1950, 2023))}.</td></tr>"
     if make.is_so(0.6):
         rows += f"<tr><th>Edition</th><td>{v('edition', f'{make.number(2, 5)}. ed.')}</td></tr>"
@@ -208,7 +208,7 @@ def book(make: Maker, _number: int) -> str:
     if make.is_so(0.7):
         rows += f"<tr><th>ISBN</th><td>{v('isbn', f'978-0-{make.number(100000, 999999)}-{make.number(10, 99)}-1')}</td></tr>"
     subjects = "".join(
-        f"<li><a href=/s>{v('subject', one)}</a></li>" for one in make.some(WORDS, 1, 4)
+        f"<li><a href=/s>{v('subject', each)}</a></li>" for each in make.some(WORDS, 1, 4)
     )
     rows += f"<tr><th>Subjects</th><td><ul>{subjects}</ul></td></tr>"
     copies = "".join(
@@ -236,8 +236,8 @@ def car(make: Maker, _number: int) -> str:
         )
     make.chance.shuffle(rows)
     fitted = "".join(
-        f"<span class=tag>{v('equipment', one)}</span> "
-        for one in make.some(["ABS", "GPS", "Airbag", "Radio", "Tow bar"], 1, 4)
+        f"<span class=tag>{v('equipment', each)}</span> "
+        for each in make.some(["ABS", "GPS", "Airbag", "Radio", "Tow bar"], 1, 4)
     )
     ads = "".join(
         f"<div class=ad><span class=price>{make.number(1, 60) * 500:,} EUR</span><ul><li><strong>Fuel:</strong> petrol</li></ul></div>"
@@ -272,7 +272,7 @@ def profile(make: Maker, number: int) -> str:
         role, company = v("role", make.title(1, 2)), v("company", make.title(1, 2) + " Ltd")
         job = div("line", f"{role} at {company}")
     place = div("line", f"<svg></svg>{v('town', make.chance.choice(TOWNS))}")
-    skills = "".join(f"<a href=/k>{v('skill', one)}</a>" for one in make.some(WORDS, 1, 5))
+    skills = "".join(f"<a href=/k>{v('skill', each)}</a>" for each in make.some(WORDS, 1, 5))
     since = f"Member since {v('since', f'{make.chance.choice(MONTHS)} {make.number(2009, 2023)}')}"
     web = ""
     if make.is_so(0.6):

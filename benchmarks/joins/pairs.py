@@ -68,7 +68,7 @@ class Pairs(NamedTuple):
 def pairs_of_sites(sites: Sequence[ObservedSite]) -> list[SitePairs]:
     """Return the pairs of each site. Snapshots of one site weigh together as much as one."""
     n_of_family = Counter(each.site.family for each in sites if each.site.kind == "real")
-    found = []
+    results = []
     for site, pages in sites:
         n_variants = N_VARIANTS[site.kind]
         weight = SITE_WEIGHTS[site.kind]
@@ -82,9 +82,9 @@ def pairs_of_sites(sites: Sequence[ObservedSite]) -> list[SitePairs]:
                 variants.append(record_pairs(pages, rng))
             else:
                 variants.append(record_pairs(*variant(pages, site.kind, rng)))
-        found.append(SitePairs(site.family, _thinned(variants, weight)))
+        results.append(SitePairs(site.family, _thinned(variants, weight)))
         print(f"pairs of {site.name}", file=sys.stderr)
-    return found
+    return results
 
 
 def pooled(pairs: Sequence[SitePairs]) -> Pairs:
@@ -241,14 +241,14 @@ def _next_join(
     top = {
         number: counts[number].most_common(1)[0][0] if counts[number] else None for number in live
     }
-    found = [
+    results = [
         (float(pairs.D[a, b]), a, b)
         for place, a in enumerate(live)
         for b in live[place + 1 :]
         if top[a] is not None and top[b] is not None and (top[a] != top[b]) == is_error
     ]
-    if not found:
+    if not results:
         return None
-    found.sort()
-    place = 0 if rng.random() < 0.7 else rng.randrange(min(len(found), 10))
-    return found[place][1:]
+    results.sort()
+    place = 0 if rng.random() < 0.7 else rng.randrange(min(len(results), 10))
+    return results[place][1:]

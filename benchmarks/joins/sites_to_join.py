@@ -72,8 +72,8 @@ def cut(pages: Sequence[LabelledPage], n: int = MAX_PAGES) -> list[LabelledPage]
     first = [page for group in by_type.values() for page in group[:MIN_SAMPLED_OF_TYPE]]
     rest = [page for group in by_type.values() for page in group[MIN_SAMPLED_OF_TYPE:]]
     rest.sort(key=_order)
-    kept = {page.page.url for page in [*first, *rest[: max(n - len(first), 0)]]}
-    return [page for page in pages if page.page.url in kept]
+    remaining = {page.page.url for page in [*first, *rest[: max(n - len(first), 0)]]}
+    return [page for page in pages if page.page.url in remaining]
 
 
 def _order(page: LabelledPage) -> int:

@@ -97,11 +97,11 @@ class Parity:
         (self.folder / "marks.jsonl").write_text("".join(self._annotations(samples)))
         self.command("import_annotations", name, str(self.folder / "marks.jsonl"))
         self.command("learn_rules", name)
-        found: dict[str, list[Line]] = defaultdict(list)
+        result: dict[str, list[Line]] = defaultdict(list)
         for line in _lines(self.command("extract_records", name)):
             if line.get("raw"):
-                found[line["url"]].append(line)
-        return found
+                result[line["url"]].append(line)
+        return result
 
     def _write_pages(self) -> None:
         (self.folder / "vertical.json").write_text(json.dumps(self.site.vertical))
@@ -173,17 +173,17 @@ def _by_xsltproc(stylesheet: Path, page: Path, *options: str) -> list[dict[str, 
 
 def _values_in(records: Iterable[RawRecord]) -> list[dict[str, list[str]]]:
     return [
-        {name: [one.text for one in some] for name, some in record.values.items()}
+        {name: [entry.text for entry in some] for name, some in record.values.items()}
         for record in records
     ]
 
 
 def _raw_by_url(lines: Iterable[Line]) -> dict[str, list[dict[str, list[str]]]]:
-    found: dict[str, list[dict[str, list[str]]]] = defaultdict(list)
+    result: dict[str, list[dict[str, list[str]]]] = defaultdict(list)
     for line in lines:
         if line.get("raw"):
-            found[line["url"]].append(_as_lists(line["raw"]))
-    return found
+            result[line["url"]].append(_as_lists(line["raw"]))
+    return result
 
 
 def _as_list(value: Any) -> list[str]:

@@ -47,26 +47,27 @@ def run(data: Path | None) -> str:
     for fold in range(N_FOLDS):
         seen, judged = dealt(pages, fold)
         ranker, (phi, psi) = train_urest.train(seen), published.train(seen)
-        for one in judged:
-            if one.labelled.kind == train_urest.NO_LIST:
+        for each in judged:
+            if each.labelled.kind == train_urest.NO_LIST:
                 n_empty += 1
-                n_false += bool(first_of(one, ranker))
+                n_false += bool(first_of(each, ranker))
             else:
-                judge(one, ranker, phi, psi, figures[one.labelled.kind])
-    told = f"Of {n_empty} pages without a list, {n_empty - n_false} are told to have none."
+                judge(each, ranker, phi, psi, figures[each.labelled.kind])
+    result = f"Of {n_empty} pages without a list, {n_empty - n_false} are told to have none."
     left_out = (
         ""
         if data
         else "Only the demo lists were there; name a folder of labelled pages with --data.\n\n"
     )
-    return "\n\n".join([EXPLAINED, left_out + table(figures), told, times(pages)])
+    return "\n\n".join([EXPLAINED, left_out + table(figures), result, times(pages)])
 
 
 def dealt(pages: Sequence[Measured], fold: int) -> tuple[list[Measured], list[Measured]]:
     """Return the pages to learn from and those to judge; a demo site's empty pages go with its lists."""
     kind_of = {train_urest.NO_LIST: "demo lists"}
     keys = [
-        (kind_of.get(one.labelled.kind, one.labelled.kind), one.labelled.source) for one in pages
+        (kind_of.get(page.labelled.kind, page.labelled.kind), page.labelled.source)
+        for page in pages
     ]
     number_by_key: dict[tuple[str, str], int] = {}
     n_by_kind: dict[str, int] = defaultdict(int)
@@ -74,24 +75,24 @@ def dealt(pages: Sequence[Measured], fold: int) -> tuple[list[Measured], list[Me
         number_by_key[key] = n_by_kind[key[0]]
         n_by_kind[key[0]] += 1
     seen = [
-        one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS != fold
+        page for page, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS != fold
     ]
     judged = [
-        one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS == fold
+        page for page, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS == fold
     ]
     return seen, judged
 
 
-def first_of(one: Measured, ranker: Ranker) -> Sequence[Region]:
+def first_of(page: Measured, ranker: Ranker) -> Sequence[Region]:
     """Return the best list, nothing where the ranker finds none."""
-    looked_at = one.completed(ranker.quick)
+    looked_at = page.completed(ranker.quick)
     scores = train_urest.scores_of(ranker.full, looked_at.rows)
     best = int(scores.argmax())
     return looked_at.kept[best].regions if scores[best] >= ranker.least else ()
 
 
 def judge(
-    one: Measured,
+    page: Measured,
     ranker: Ranker,
     phi: LinearMargin,
     psi: LinearMargin,
@@ -100,24 +101,24 @@ def judge(
     """Add the F of each algorithm on a page."""
 
     def score(regions: Sequence[Region]) -> float:
-        return f_score(one.labelled.truth, [one.page.interval(region) for region in regions])
+        return f_score(page.labelled.truth, [page.page.interval(region) for region in regions])
 
-    clusters = cluster_subtrees(decompose(one.page), phi)
+    clusters = cluster_subtrees(decompose(page.page), phi)
     published_best = max(
-        clusters, key=lambda cluster: psi.margin(psi_features(one.page, cluster)), default=[]
+        clusters, key=lambda cluster: psi.margin(psi_features(page.page, cluster)), default=[]
     )
-    found: dict[str, Callable[[], Sequence[Region]]] = {
-        "Vertex (default)": partial(first_of, one, ranker),
+    result: dict[str, Callable[[], Sequence[Region]]] = {
+        "Vertex (default)": partial(first_of, page, ranker),
         "U-REST as published": lambda: [(element, element) for element in published_best],
-        "Omini-like": partial(omini.extract_objects, one.page),
-        "MDR-like": partial(mdr.extract_region, one.page),
+        "Omini-like": partial(omini.extract_objects, page.page),
+        "MDR-like": partial(mdr.extract_region, page.page),
         "coverage baseline": lambda: [
-            (element, element) for element in largest_coverage(one.page, clusters)
+            (element, element) for element in largest_coverage(page.page, clusters)
         ],
     }
-    for name, find in found.items():
+    for name, find in result.items():
         f_by_name[name].append(score(find()))
-    f_by_name["ceiling of the candidates"].append(max(one.right))
+    f_by_name["ceiling of the candidates"].append(max(page.right))
 
 
 def table(figures: Figures) -> str:

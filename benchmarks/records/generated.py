@@ -53,9 +53,9 @@ class Maker:
 
     def extras(self) -> list[str]:
         """Return what a record has besides; some of it only now and then."""
-        found = [f"{self.number(1, 28)} May {self.number(1996, 2024)}"] if self.is_so(0.7) else []
-        found += [f"${self.number(2, 400)}.95"] if self.has_prices and self.is_so(0.9) else []
-        return found + ([f"{self.number(1, 500)} votes"] if self.is_so(0.3) else [])
+        results = [f"{self.number(1, 28)} May {self.number(1996, 2024)}"] if self.is_so(0.7) else []
+        results += [f"${self.number(2, 400)}.95"] if self.has_prices and self.is_so(0.9) else []
+        return results + ([f"{self.number(1, 500)} votes"] if self.is_so(0.3) else [])
 
     def image(self) -> str:
         return f"<img src=/{self.number(1, 999)}.png>" if self.has_images else ""
@@ -83,7 +83,7 @@ def _links(make: Maker) -> str:
 
 
 def _card(make: Maker, number: int, inner: str = "") -> str:
-    extras = "".join(f"<span{make.named('meta')}>{one}</span>" for one in make.extras())
+    extras = "".join(f"<span{make.named('meta')}>{extra}</span>" for extra in make.extras())
     return (
         f"<div{marked(number)}{make.named('card')}>{make.image()}<h3>{make.title()}</h3>"
         f"<p>{make.about()}</p>{extras}{inner}</div>"
@@ -160,8 +160,8 @@ def _terms(make: Maker) -> str:
     most = make.number(1, 3)
     rows = []
     for n in range(make.n_records):
-        told = "".join(f"<dd{marked(n)}>{make.about()}" for _ in range(make.number(1, most)))
-        rows.append(f"<dt{marked(n)}>{make.title()}{told}")
+        result = "".join(f"<dd{marked(n)}>{make.about()}" for _ in range(make.number(1, most)))
+        rows.append(f"<dt{marked(n)}>{make.title()}{result}")
     return f"<dl>{''.join(rows)}</dl>"
 
 
@@ -169,7 +169,7 @@ def _heads(make: Maker) -> str:
     head = make.chance.choice(["h2", "h3", "h4"])
     return "".join(
         f"<{head}{marked(n)}>{make.title()}</{head}><p{marked(n)}>{make.about()}</p>"
-        + "".join(f"<div{marked(n)}>{one}</div>" for one in make.extras()[:1])
+        + "".join(f"<div{marked(n)}>{extra}</div>" for extra in make.extras()[:1])
         for n in range(make.n_records)
     )
 

@@ -72,13 +72,13 @@ def read_all(data: Path | None) -> list[LabelledPage]:
 def _few_of_each(pages: list[LabelledPage]) -> list[LabelledPage]:
     """Return the pages without those of which a source has too many of the same look."""
     n_by_source: Counter[tuple[str, str]] = Counter()
-    kept = []
+    remaining = []
     for page in pages:
         key = (page.kind, page.source)
         n_by_source[key] += 1
         if n_by_source[key] <= N_OF_A_SOURCE:
-            kept.append(page)
-    return kept
+            remaining.append(page)
+    return remaining
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -91,10 +91,10 @@ def bare(text: str) -> str:
 
 def select(tree: _Element, path: str) -> list[_Element]:
     """Return the elements that an XPath selects. Raises TypeError."""
-    found = tree.getroottree().xpath(path)
-    if not isinstance(found, list):
+    nodes = tree.getroottree().xpath(path)
+    if not isinstance(nodes, list):
         raise TypeError(path)
-    return [one for one in found if isinstance(one, etree._Element)]
+    return [node for node in nodes if isinstance(node, etree._Element)]
 
 
 def tree_of(body: bytes, content_type: str = "") -> tuple[_Element, PageModel] | None:
@@ -163,10 +163,10 @@ def search_results(data: Path) -> Iterator[LabelledPage]:
         ):
             continue
         body = (folder / line["file"]).read_bytes()
-        found = tree_of(body, line["content_type"] or "")
-        if found is None:
+        tree = tree_of(body, line["content_type"] or "")
+        if tree is None:
             continue
-        records = _results(found[1].text, line["results"])
+        records = _results(tree[1].text, line["results"])
         if len(records) >= SHARE_FOUND * len(line["results"]):
             content_type = line["content_type"] or ""
             yield LabelledPage(
@@ -203,7 +203,10 @@ def old_pages(data: Path) -> Iterator[LabelledPage]:
         body = (folder / line["file"]).read_bytes()
         records = _marked(
             body,
-            [[(one["start"], one["end"]) for one in record if one] for record in line["records"]],
+            [
+                [(element["start"], element["end"]) for element in record if element]
+                for record in line["records"]
+            ],
         )
         if len(records) >= SHARE_FOUND * len(line["records"]):
             source = line["file"].partition("/")[0]
@@ -215,15 +218,15 @@ def old_pages(data: Path) -> Iterator[LabelledPage]:
 def _marked(body: bytes, records: list[list[Interval]]) -> list[Interval]:
     """Return where byte intervals stand in the text, by marks written into the page."""
     places = sorted(
-        (at, number) for number, fields in enumerate(records) for one in fields for at in one
+        (at, number) for number, fields in enumerate(records) for field in fields for at in field
     )
     pieces, before = [], 0
     for at, number in places:
         pieces += [body[before:at], b"QZX%05dXZQ" % number]
         before = at
-    found = tree_of(b"".join([*pieces, body[before:]]))
+    tree = tree_of(b"".join([*pieces, body[before:]]))
     bounds: dict[int, list[int]] = {}
-    for n_marks, mark in enumerate(re.finditer(r"QZX(\d{5})XZQ", found[1].text if found else "")):
+    for n_marks, mark in enumerate(re.finditer(r"QZX(\d{5})XZQ", tree[1].text if tree else "")):
         bounds.setdefault(int(mark[1]), []).append(mark.start() - 11 * n_marks)
     return sorted({(min(ends), max(ends)) for ends in bounds.values() if min(ends) < max(ends)})
 
@@ -232,9 +235,9 @@ def questions(data: Path) -> Iterator[LabelledPage]:
     """Yield the listings of a site for questions, whose records have a class of their own."""
     for path in sorted((data / "stackoverflow_pageclustering").glob("*.html")):
         name = next((name for start, name in KNOWN_BY_CLASS if path.name.startswith(start)), None)
-        found = tree_of(path.read_bytes()) if name else None
-        if found:
-            page = found[1]
+        tree = tree_of(path.read_bytes()) if name else None
+        if tree:
+            page = tree[1]
             records = [
                 page.interval((number, number))
                 for number, node in enumerate(page.nodes)
@@ -285,9 +288,9 @@ def generated() -> Iterator[LabelledPage]:
     """Yield generated pages; each layout is a source, so it is judged by rankers that never saw it."""
     for number, (layout, written) in enumerate(made_pages()):
         body, content_type = written.encode(), "text/html; charset=utf-8"
-        found = tree_of(body, content_type)
-        assert found is not None, layout
-        page = found[1]
+        tree = tree_of(body, content_type)
+        assert tree is not None, layout
+        page = tree[1]
         elements: dict[str, list[int]] = {}
         for element, node in enumerate(page.nodes):
             if mark := node.get(MARK):

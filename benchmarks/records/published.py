@@ -36,10 +36,10 @@ def train(pages: Sequence[Any]) -> tuple[LinearMargin, LinearMargin]:
     pairs = [pair for one in some for pair in labelled_pairs(one.page, one.candidates, one.right)]
     phi = fit([features for features, _ in pairs], [is_same for _, is_same in pairs])
     rows, right = [], []
-    for one in some:
-        for cluster in cluster_subtrees(decompose(one.page), phi):
-            rows.append(psi_features(one.page, cluster))
-            right.append(f_of(one.labelled, one.page, cluster) >= GOOD)
+    for entry in some:
+        for cluster in cluster_subtrees(decompose(entry.page), phi):
+            rows.append(psi_features(entry.page, cluster))
+            right.append(f_of(entry.labelled, entry.page, cluster) >= GOOD)
     return phi, fit(rows, right)
 
 
@@ -63,10 +63,10 @@ def labelled_pairs(
         if (is_record[one] or is_record[other]) and are_comparable(points[one], points[other])
     ]
     order = np.random.default_rng(SEED).permutation(len(pairs))[:MAX_PAIRS]
-    chosen = [pairs[number] for number in order]
+    selection = [pairs[number] for number in order]
     return [
         (phi_features(points[one], points[other]), is_record[one] and is_record[other])
-        for one, other in chosen
+        for one, other in selection
     ]
 
 

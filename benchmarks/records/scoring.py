@@ -19,19 +19,19 @@ class Truth:
     is_whole: bool
 
 
-def f_score(truth: Truth, found: list[Interval]) -> float:
+def f_score(truth: Truth, intervals: list[Interval]) -> float:
     """Return 2pr / (p + r) of the found records; 1 where nothing is right and nothing was found."""
-    if not truth.records or not found:
-        return float(not truth.records and not found)
-    n_right = len(matched(truth, found))
-    return 2 * n_right / (len(truth.records) + len(found))
+    if not truth.records or not intervals:
+        return float(not truth.records and not intervals)
+    n_right = len(matched(truth, intervals))
+    return 2 * n_right / (len(truth.records) + len(intervals))
 
 
-def matched(truth: Truth, found: list[Interval]) -> set[int]:
+def matched(truth: Truth, intervals: list[Interval]) -> set[int]:
     """Return the numbers of the true records that were found, each by a record of its own."""
     right: set[int] = set()
-    starts, stops = [one[0] for one in truth.records], [one[1] for one in truth.records]
-    for interval in found:
+    starts, stops = [record[0] for record in truth.records], [record[1] for record in truth.records]
+    for interval in intervals:
         touched = range(bisect_right(stops, interval[0]), bisect_left(starts, interval[1]))
         if truth.is_whole:
             right |= {
@@ -44,14 +44,14 @@ def matched(truth: Truth, found: list[Interval]) -> set[int]:
     return right
 
 
-def _length(one: Interval) -> int:
-    return max(one[1] - one[0], 1)
+def _length(interval: Interval) -> int:
+    return max(interval[1] - interval[0], 1)
 
 
-def _common(one: Interval, other: Interval) -> int:
-    return min(one[1], other[1]) - max(one[0], other[0])
+def _common(interval: Interval, other: Interval) -> int:
+    return min(interval[1], other[1]) - max(interval[0], other[0])
 
 
-def _overlap(one: Interval, other: Interval) -> float:
-    common = max(_common(one, other), 0)
-    return common / (_length(one) + _length(other) - common)
+def _overlap(interval: Interval, other: Interval) -> float:
+    common = max(_common(interval, other), 0)
+    return common / (_length(interval) + _length(other) - common)

@@ -49,7 +49,7 @@ def run(data: Path | None) -> str:
     ]
     left_out = "\n\nThe three snapshots are left out: their pages are not in the folder."
     return "\n\n".join(parts) + (
-        "" if any(one["group"] == "snapshots" for one in played) else left_out
+        "" if any(case["group"] == "snapshots" for case in played) else left_out
     )
 
 
@@ -73,8 +73,8 @@ def play(data: Path | None, names: Sequence[str] = ()) -> list[Told]:
 def check_table(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
     """Return which clusters changed, and of which a check said so."""
     rows: list[list[object]] = []
-    for one in played:
-        for edition in one["editions"]:
+    for case in played:
+        for edition in case["editions"]:
             counts = Counter(
                 (bool(row["is_redesigned"]), bool(row["is_broken"])) for row in edition["clusters"]
             )
@@ -82,7 +82,7 @@ def check_table(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
             n_same = counts[False, True] + counts[False, False]
             rows.append(
                 [
-                    f"{one['site']}, {edition['name']}",
+                    f"{case['site']}, {edition['name']}",
                     f"{counts[True, True]} of {n_redesigned}" if n_redesigned else NONE,
                     f"{counts[False, True]} of {n_same}" if n_same else NONE,
                     _decisions(edition),
@@ -95,33 +95,40 @@ def _decisions(edition: Told) -> str:
     counts: Counter[str] = Counter()
     for row in edition["clusters"]:
         if decision := row.get("decision"):
-            told = decision.replace("_", " ")
+            result = decision.replace("_", " ")
             counts[
-                told if decision != "proposed" or row["accepted"] else "proposed, field test fails"
+                result
+                if decision != "proposed" or row["accepted"]
+                else "proposed, field test fails"
             ] += 1
     return ", ".join(f"{n} {told}" for told, n in sorted(counts.items())) or NONE
 
 
 def bars(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
     """Return the figures that have a bar, over all sites."""
-    clusters = [row for one in played for edition in one["editions"] for row in edition["clusters"]]
+    clusters = [
+        row for case in played for edition in case["editions"] for row in edition["clusters"]
+    ]
     changed = [row for row in clusters if row["is_redesigned"]]
     same = [row for row in clusters if not row["is_redesigned"]]
     called = [row for row in same if row["is_broken"]]
-    kept = [row for row in same if row.get("decision") and not row["is_broken"]]
+    remaining = [row for row in same if row.get("decision") and not row["is_broken"]]
     broken = [row for row in changed if row.get("decision")]
     repaired = [row for row in broken if row["accepted"]]
     constant = total(row for row in values_of(played) if row["is_constant"])
     confirmed = [row for row in repaired if row["decision"] == "proposed"]
     keys = (KEYS_TO_THE_CHANGE + KEYS_TO_CONFIRM) * len(confirmed)
     n_lost = sum(bool(row["n_lost"]) for row in called)
-    n_found, n_kept = sum(row["is_broken"] for row in changed), sum(is_kept(row) for row in kept)
+    n_found, n_kept = (
+        sum(row["is_broken"] for row in changed),
+        sum(is_kept(row) for row in remaining),
+    )
     proposed = ratio(constant, "proposed right", "proposed")
     return ["", "bar", "measured"], [
         ["redesigned clusters found", "all", share(n_found, len(changed))],
         ["other clusters called changed, though all values come out", "0", len(called) - n_lost],
         ["other clusters called changed, because the rule lost values", "", n_lost],
-        ["untouched clusters that keep their rule", "all", share(n_kept, len(kept))],
+        ["untouched clusters that keep their rule", "all", share(n_kept, len(remaining))],
         ["redesigned clusters that have a rule again", "", share(len(repaired), len(broken))],
         ["constant attributes: precision of the values found again", "0.97", proposed],
         [
@@ -149,7 +156,7 @@ def attribute_table(played: Sequence[Told]) -> tuple[list[str], list[list[object
         rows[row["kind"], row["attribute"], row["is_constant"]].append(row)
     table: list[list[object]] = []
     for (kind, attribute, is_constant), own in sorted(
-        rows.items(), key=lambda one: (one[0][0], not one[0][2])
+        rows.items(), key=lambda each: (each[0][0], not each[0][2])
     ):
         counts = total(own)
         table.append(
@@ -166,7 +173,7 @@ def attribute_table(played: Sequence[Told]) -> tuple[list[str], list[list[object
 def values_of(played: Sequence[Told]) -> list[Told]:
     """Return what was counted for each attribute of each redesigned type."""
     return [
-        row for one in played for edition in one["editions"] for row in edition.get("values", [])
+        row for case in played for edition in case["editions"] for row in edition.get("values", [])
     ]
 
 

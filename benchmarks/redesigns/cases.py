@@ -111,7 +111,10 @@ def _demo_edition(site: DemoSite) -> Edition:
 def _heading_of(page: DemoPage, name: str) -> tuple[list[Line], dict[str, list[str]]]:
     """Return what to say of a page of which only the title is described."""
     tree = html.document_fromstring(page.body)
-    node = next((one for one in _body(tree).iter("h1", "h2", "h3", "b") if _text(one)), _body(tree))
+    node = next(
+        (element for element in _body(tree).iter("h1", "h2", "h3", "b") if _text(element)),
+        _body(tree),
+    )
     text = _text(node)
     return [{"attribute": name, "xpath": tree.getroottree().getpath(node), "text": text}], {
         name: [text]
@@ -131,12 +134,12 @@ def shop(seed: int) -> Case:
     last = _shop_edition(kind, later_look, things, Week(seed + 2, has_ads=True))
     attributes = [
         {
-            "name": one.name,
-            "type": one.type,
-            "constant": one.is_constant,
-            "mandatory": one.is_mandatory,
+            "name": attribute.name,
+            "type": attribute.type,
+            "constant": attribute.is_constant,
+            "mandatory": attribute.is_mandatory,
         }
-        for one in KINDS[kind]
+        for attribute in KINDS[kind]
     ]
     vertical = {"name": kind, "attributes": attributes}
     later = {"drift": drift, "redesign": last}
@@ -166,21 +169,21 @@ def _without_marks(page: str) -> bytes:
 
 def generated() -> Iterator[Case]:
     """Yield sites of two kinds of pages; of each pair once the one, once the other gets a new template."""
-    made = list(generated_clusters())
-    for number, (one, other) in enumerate(zip(made[::2], made[1::2], strict=True)):
-        for changed, kept in ((one, other), (other, one)):
+    created = list(generated_clusters())
+    for number, (first, other) in enumerate(zip(created[::2], created[1::2], strict=True)):
+        for changed, kept in ((first, other), (other, first)):
             yield _pair(f"generated-{number}-{_slug(changed.name)}", changed, kept)
 
 
-def _pair(site: str, changed: LabelledCluster, kept: LabelledCluster) -> Case:
-    old, stays = _labelled_edition(changed), _labelled_edition(kept)
+def _pair(site: str, changed: LabelledCluster, cluster: LabelledCluster) -> Case:
+    old, stays = _labelled_edition(changed), _labelled_edition(cluster)
     shown = [page.values for page in old.values()]
     template = draw_template(changed.name, shown, changed.multi, random.Random(site))
     new = {
         path: PageVersion(template.page(one.values), one.type, one.values)
         for path, one in old.items()
     }
-    names = [str(next(iter(one.values["name"]))) for one in old.values()]
+    names = [str(next(iter(each.values["name"]))) for each in old.values()]
     lists = {
         f"/list/{n}": PageVersion(listing(names[n * 5 : n * 5 + 12], is_new=False), "list")
         for n in range(8)
@@ -189,16 +192,16 @@ def _pair(site: str, changed: LabelledCluster, kept: LabelledCluster) -> Case:
         path: PageVersion(listing(names[n * 5 : n * 5 + 12], is_new=True), "list")
         for n, path in enumerate(lists)
     }
-    attributes = sorted({name for one in (*old.values(), *stays.values()) for name in one.values})
+    attributes = sorted({name for each in (*old.values(), *stays.values()) for name in each.values})
     vertical = {
-        "name": f"{_slug(changed.name)}-and-{_slug(kept.name)}",
+        "name": f"{_slug(changed.name)}-and-{_slug(cluster.name)}",
         "attributes": [
             {
                 "name": name,
                 "type": "text",
                 "constant": True,
                 "mandatory": name == "name",
-                "multi": name in changed.multi | kept.multi,
+                "multi": name in changed.multi | cluster.multi,
             }
             for name in attributes
         ],
@@ -240,7 +243,7 @@ def snapshots(folder: Path) -> Iterator[Case]:
     dates = list(by_date)
     for old, new in ((dates[0], dates[1]), (dates[1], dates[2]), (dates[0], dates[2])):
         first, later = with_same_fields(by_date[old], by_date[new])
-        names = sorted({name for one in first.values() for name in one.values})
+        names = sorted({name for each in first.values() for name in each.values})
         vertical = {
             "name": f"page-{old}-{new}",
             "attributes": [{"name": name, "type": "text", "constant": True} for name in names],
@@ -291,7 +294,7 @@ def _read_snapshot(folder: Path) -> Edition:
 def with_same_fields(old: Edition, new: Edition) -> tuple[Edition, Edition]:
     """Return both editions with the fields that are written the same in both as their truth."""
     first, later = dict(old), dict(new)
-    for kind in sorted({one.type for one in old.values()}):
+    for kind in sorted({each.type for each in old.values()}):
         paths = [path for path, one in old.items() if one.type == kind and path in new]
         if len(paths) < FEWEST_PAGES:
             continue
@@ -339,15 +342,15 @@ def _leaves(body: bytes) -> dict[str, tuple[str, str]]:
     """Return the leaves of a page's body that are alone of their shape: XPath and text by shape."""
     tree = html.document_fromstring(body)
     root = tree.getroottree()
-    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    result: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for node in _body(tree).iter():
         if not isinstance(node.tag, str) or len(node) or node.tag in {"script", "style"}:
             continue
         text = _text(node)
         if 3 <= len(text) <= 120:
             xpath = root.getpath(node)
-            found[f"{without_positions(xpath)}.{node.get('class', '')}"].append((xpath, text))
-    return {shape: places[0] for shape, places in found.items() if len(places) == 1}
+            result[f"{without_positions(xpath)}.{node.get('class', '')}"].append((xpath, text))
+    return {shape: places[0] for shape, places in result.items() if len(places) == 1}
 
 
 def _texts(body: bytes) -> Iterator[str]:

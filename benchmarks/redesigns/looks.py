@@ -67,11 +67,11 @@ class Template:
 
     def _section(self, name: str, values: Sequence[str]) -> str:
         if max(map(len, values)) >= LONG:
-            shown = "".join(f"<p>{escape(one)}</p>" for one in values)
+            shown = "".join(f"<p>{escape(value)}</p>" for value in values)
         elif self.manys == "list":
-            shown = "<ol>" + "".join(f"<li>{escape(one)}</li>" for one in values) + "</ol>"
+            shown = "<ol>" + "".join(f"<li>{escape(value)}</li>" for value in values) + "</ol>"
         else:
-            shown = "<p>" + " ".join(f"<span>{escape(one)}</span>" for one in values) + "</p>"
+            shown = "<p>" + " ".join(f"<span>{escape(value)}</span>" for value in values) + "</p>"
         return f'<div class="{self.prefix}-{_rank(self.seed, name):x}"><h3>{_label(name)}</h3>{shown}</div>'
 
 

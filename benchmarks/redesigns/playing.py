@@ -56,7 +56,7 @@ def play(case: Case, folder: Path, n_annotated: int = N_ANNOTATED) -> dict[str, 
             }
             for cluster, kind in sorted(type_by_cluster.items())
         ]
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": name,
             "clusters": clusters,
             "reason": line["reason"],
@@ -68,8 +68,8 @@ def play(case: Case, folder: Path, n_annotated: int = N_ANNOTATED) -> dict[str, 
                 row["urls"] = {
                     url for url, cluster in cluster_by_url.items() if cluster == row["cluster"]
                 }
-            said["values"] = repair(case, edition, clusters, manifest)
-        told["editions"].append(said)
+            fields["values"] = repair(case, edition, clusters, manifest)
+        told["editions"].append(fields)
     return told
 
 
@@ -157,13 +157,13 @@ def count(
                 continue
             url, truth = home(case) + path, list(page.values.get(name, ()))
             given = as_list(records.get(url, {}).get(name))
-            found = [one["text"] for one in evidence.get(url, {}).get(name, [])]
+            results = [each["text"] for each in evidence.get(url, {}).get(name, [])]
             n["there"] += bool(truth)
             n["given"] += bool(given)
             n["right"] += (is_right := bool(given) and is_same(kind, truth, given, same_value))
-            n["proposed"] += bool(found)
-            n["proposed right"] += bool(found) and is_same(
-                kind, shortened(truth), shortened(found), same_value
+            n["proposed"] += bool(results)
+            n["proposed right"] += bool(results) and is_same(
+                kind, shortened(truth), shortened(results), same_value
             )
             if not is_right and (given or truth):
                 wrong.append([url, truth, given])

@@ -49,18 +49,20 @@ class EditedCluster:
         """Return the values that the rule gets right, by page and attribute."""
         right: dict[str, dict[str, set[str]]] = defaultdict(dict)
         for page in self.pages:
-            for one in rule.attributes:
-                found = compared(values_on(self.judge.columns, one, self.judge.bits[page]))
-                if found and found == compared(
-                    self.judge.cluster.truth[page].get(one.attribute, [])
+            for attribute in rule.attributes:
+                comparison = compared(
+                    values_on(self.judge.columns, attribute, self.judge.bits[page])
+                )
+                if comparison and comparison == compared(
+                    self.judge.cluster.truth[page].get(attribute.attribute, [])
                 ):
-                    right[page][one.attribute] = found
+                    right[page][attribute.attribute] = comparison
         return right
 
     def _locators(self, page: str) -> list[tuple[str, str, str]]:
         """Return for each value that an element shows: its text, its absolute XPath, the ROBULA+-like one."""
         tree = self.judge.cluster.trees[page]
-        found = []
+        results = []
         for marks in self.judge.cluster.marks[page].values():
             for mark in marks[:1]:
                 found_there: Any = (
@@ -70,10 +72,10 @@ class EditedCluster:
                 element = node if hasattr(node, "tag") else node.getparent()
                 value = shown(mark.text or str(element.xpath("string()")))
                 if value in shown(str(element.xpath("string()"))):
-                    found.append(
+                    results.append(
                         (value, absolute(element), robula_plus(cast("HtmlElement", element)))
                     )
-        return found
+        return results
 
     def survive(self, edit: Callable[[HtmlElement, random.Random], None], n: int) -> Survived:
         """Return what is found after `n` edits of each page that was right before."""
@@ -94,19 +96,19 @@ class EditedCluster:
         columns = Columns(number_nodes(trees))
         for name, rule in self.rules.items():
             survived[name] = [
-                compared(values_on(columns, one, columns.index.page_bits[number]))
-                == right[one.attribute]
+                compared(values_on(columns, attribute, columns.index.page_bits[number]))
+                == right[attribute.attribute]
                 for number, page in enumerate(self.pages)
                 for right in [self.right[name][page]]
-                for one in rule.attributes
-                if one.attribute in right
+                for attribute in rule.attributes
+                if attribute.attribute in right
             ]
         return survived
 
 
 def _finds(tree: HtmlElement, xpath: str, value: str) -> bool:
-    found = tree.xpath(xpath)
-    return bool(found) and value in shown(str(found[0].xpath("string()")))
+    nodes = tree.xpath(xpath)
+    return bool(nodes) and value in shown(str(nodes[0].xpath("string()")))
 
 
 def any_edit(tree: HtmlElement, chance: random.Random) -> None:
@@ -124,7 +126,7 @@ def run(_data: Path | None) -> str:
     lines = {name: [figures[at] for figures in curve] for at, name in enumerate(SYSTEMS)}
     n_values = sum(len(one.survive(any_edit, 0)["default"]) for one in clusters)
     mixed = [[f"{n} edits of all kinds", *figures] for n, figures in zip(CURVE, curve, strict=True)]
-    rows = [[row[0], *(f"{one:.3f}" for one in row[1:])] for row in [*kinds, *mixed]]
+    rows = [[row[0], *(f"{each:.3f}" for each in row[1:])] for row in [*kinds, *mixed]]
     return (
         f"Share of the values found as before, after random edits of {N_PAGES} pages of each of "
         f"{len(clusters)} clusters of the demo sites' first edition ({n_values:,} values). Rules are learnt "
@@ -140,6 +142,7 @@ def run(_data: Path | None) -> str:
 def shares(survived: Sequence[Survived]) -> list[float]:
     """Return each system's share over all clusters."""
     return [
-        sum(sum(one[name]) for one in survived) / max(1, sum(len(one[name]) for one in survived))
+        sum(sum(share[name]) for share in survived)
+        / max(1, sum(len(share[name]) for share in survived))
         for name in SYSTEMS
     ]

@@ -20,9 +20,9 @@ STRICT: Final = frozenset(
 def _elements(tree: HtmlElement) -> list[HtmlElement]:
     body = tree.find("body")
     return [
-        one
-        for one in (tree if body is None else body).iterdescendants()
-        if isinstance(one.tag, str)
+        element
+        for element in (tree if body is None else body).iterdescendants()
+        if isinstance(element.tag, str)
     ]
 
 
@@ -53,10 +53,12 @@ def rename_class(tree: HtmlElement, chance: random.Random) -> None:
     words = sorted({word for one in _elements(tree) for word in one.get("class", "").split()})
     if words:
         old = chance.choice(words)
-        for one in _elements(tree):
-            named = one.get("class", "").split()
+        for element in _elements(tree):
+            named = element.get("class", "").split()
             if old in named:
-                one.set("class", " ".join(f"{old}-new" if word == old else word for word in named))
+                element.set(
+                    "class", " ".join(f"{old}-new" if word == old else word for word in named)
+                )
 
 
 def insert_sibling(tree: HtmlElement, chance: random.Random) -> None:
@@ -69,7 +71,9 @@ def insert_sibling(tree: HtmlElement, chance: random.Random) -> None:
 
 def move_block(tree: HtmlElement, chance: random.Random) -> None:
     """Put an element that holds others behind its neighbour."""
-    blocks = [one for one in _elements(tree) if len(one) and one.getnext() is not None]
+    blocks = [
+        element for element in _elements(tree) if len(element) and element.getnext() is not None
+    ]
     if blocks:
         block = chance.choice(blocks)
         neighbour = block.getnext()

@@ -50,10 +50,10 @@ def robula_plus(element: HtmlElement) -> str:
         steps = waiting.popleft()
         for special in _specialised(steps, chain):
             tried += 1
-            found = root.xpath("//" + "/".join(special))
-            if found == [element]:
+            nodes = root.xpath("//" + "/".join(special))
+            if nodes == [element]:
                 return "//" + "/".join(special)
-            if element in found:
+            if element in nodes:
                 waiting.append(special)
     return absolute(element)
 
@@ -78,9 +78,11 @@ def _attribute_tests(element: HtmlElement) -> Iterator[str]:
     usable.sort(key=lambda name: (order.get(name, len(order)), name))
     tests = [f"@{name}={literal(named[name])}" for name in usable[:MOST_ATTRIBUTES]]
     yield from (f"[{test}]" for test in tests)
-    yield from (f"[{one} and {other}]" for one, other in combinations(tests, 2))
+    yield from (f"[{first} and {other}]" for first, other in combinations(tests, 2))
 
 
 def _position(element: HtmlElement, tag: str) -> int:
     """Return the place among the siblings that the step selects."""
-    return 1 + sum(1 for one in element.itersiblings(preceding=True) if tag in {"*", one.tag})
+    return 1 + sum(
+        1 for sibling in element.itersiblings(preceding=True) if tag in {"*", sibling.tag}
+    )

@@ -43,7 +43,7 @@ def run(data: Path | None) -> str:
         "Transitions by kind, and the states that they were given.",
         markdown_table(*table_of_kinds(played)),
     ]
-    wrong = [one for one in played if not is_right(one)]
+    wrong = [case for case in played if not is_right(case)]
     if wrong:
         parts += ["Transitions with another state.", markdown_table(*table_of(wrong))]
     return "\n\n".join(parts)
@@ -62,29 +62,31 @@ def play(data: Path | None, names: Sequence[str] = ()) -> list[Told]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def is_change(one: Told) -> bool:
+def is_change(judged: Told) -> bool:
     """Return whether the rules lose or alter a field on most of its pages."""
-    return any(n_lost > MIN_SHARE_LOST * n for n_lost, n in one["lost"].values())
+    return any(n_lost > MIN_SHARE_LOST * n for n_lost, n in judged["lost"].values())
 
 
-def is_right(one: Told, thresholds: str = USUAL) -> bool:
+def is_right(judged: Told, thresholds: str = USUAL) -> bool:
     """Return whether a version has a state that is right for it; of real ones the truth decides."""
-    state = one["state_by_thresholds"][thresholds]
-    if one["group"] == "real":
-        return (state in BROKEN) == is_change(one)
-    return state in one["right_states"]
+    state = judged["state_by_thresholds"][thresholds]
+    if judged["group"] == "real":
+        return (state in BROKEN) == is_change(judged)
+    return state in judged["right_states"]
 
 
 def bars(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
     """Return the figures that have a bar."""
     may_change = [
-        one for one in played if one["group"] == "real" or BROKEN & set(one["right_states"])
+        case for case in played if case["group"] == "real" or BROKEN & set(case["right_states"])
     ]
-    changes = [one for one in may_change if is_change(one)]
-    calm = [one for one in played if one not in changes and not BROKEN & set(one["right_states"])]
-    calm += [one for one in may_change if one["group"] == "real" and not is_change(one)]
-    n_found = sum(one["site_changed"] for one in changes)
-    n_false = sum(one["site_changed"] for one in calm)
+    changes = [each for each in may_change if is_change(each)]
+    calm = [
+        case for case in played if case not in changes and not BROKEN & set(case["right_states"])
+    ]
+    calm += [each for each in may_change if each["group"] == "real" and not is_change(each)]
+    n_found = sum(change["site_changed"] for change in changes)
+    n_false = sum(each["site_changed"] for each in calm)
     n_right = sum(map(is_right, played))
     return ["", "bar", "measured"], [
         ["changes found", "0.97", _share(n_found, len(changes))],
@@ -97,29 +99,29 @@ def bars(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
 def left_out(played: Sequence[Told]) -> int:
     """Return how many states are right where the thresholds were chosen by the other sites."""
     by_family: defaultdict[str, list[Told]] = defaultdict(list)
-    for one in played:
-        by_family[one["family"]].append(one)
+    for case in played:
+        by_family[case["family"]].append(case)
     n_right = 0
     for family, own in by_family.items():
-        others = [one for name, rows in by_family.items() if name != family for one in rows]
-        chosen = max(own[0]["state_by_thresholds"], key=lambda name: _order(others, name))
-        n_right += sum(is_right(one, chosen) for one in own)
+        others = [row for name, rows in by_family.items() if name != family for row in rows]
+        selection = max(own[0]["state_by_thresholds"], key=lambda name: _order(others, name))
+        n_right += sum(is_right(entry, selection) for entry in own)
     return n_right
 
 
 def _order(played: Iterable[Told], thresholds: str) -> tuple[int, bool]:
-    return sum(is_right(one, thresholds) for one in played), thresholds == USUAL
+    return sum(is_right(case, thresholds) for case in played), thresholds == USUAL
 
 
 def table_of_kinds(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
     """Return how many transitions of each kind have a right state."""
     rows: defaultdict[str, list[Told]] = defaultdict(list)
-    for one in played:
-        kind = "real snapshots" if one["group"] == "real" else one["version"]
-        rows["demo, " + kind if one["group"] == "demo" else kind].append(one)
+    for case in played:
+        kind = "real snapshots" if case["group"] == "real" else case["version"]
+        rows["demo, " + kind if case["group"] == "demo" else kind].append(case)
     table: list[list[object]] = []
     for kind, own in rows.items():
-        states = sorted({one["state"] for one in own})
+        states = sorted({entry["state"] for entry in own})
         table.append([kind, _share(sum(map(is_right, own)), len(own)), ", ".join(states)])
     return ["transition", "right", "states"], table
 
@@ -127,7 +129,8 @@ def table_of_kinds(played: Sequence[Told]) -> tuple[list[str], list[list[object]
 def table_of(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
     """Return transitions with their reasons."""
     rows: list[list[object]] = [
-        [f"{one['site']}, {one['version']}", one["state"], one["reason"][:200]] for one in played
+        [f"{case['site']}, {case['version']}", case["state"], case["reason"][:200]]
+        for case in played
     ]
     return ["site, version", "state", "why"], rows
 

@@ -69,7 +69,9 @@ def checked(history: Any, folder: Path) -> Iterator[dict[str, Any]]:
             "outcomes": Counter(test["outcome"] for test in tests),
             "why": Counter(test.get("why", "") for test in tests),
             "failed": Counter(
-                f"{test['cluster']} {one['attribute']}" for test in tests for one in test["failed"]
+                f"{test['cluster']} {each['attribute']}"
+                for test in tests
+                for each in test["failed"]
             ),
             "lost": lost_fields(case, edition, truth_was_given),
         }

@@ -52,11 +52,11 @@ def run(data: Path | None) -> str:
     if data is None or not (data / "more_history").is_dir():
         return "Left out: the histories are not in the folder."
     sites = list(histories(data))
-    kept = [(history.family, count_kept(history)) for history in sites]
+    remaining = [(history.family, count_kept(history)) for history in sites]
     figures: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     families = list(dict.fromkeys(history.family for history in sites))
     for family in families:
-        prices = _prices_without(family, kept)
+        prices = _prices_without(family, remaining)
         for history in (history for history in sites if history.family == family):
             for way in WAYS:
                 with _prices_of(prices[way]):
@@ -73,7 +73,7 @@ def run(data: Path | None) -> str:
     rows.append(["**mean of sites**", "", *(f"**{mean:.3f}**" for mean in means)])
     evidence = markdown_table(
         ["kind of feature", "kept", "price by evidence", "by hand"],
-        list(table_rows([counts for _, counts in kept])),
+        list(table_rows([counts for _, counts in remaining])),
     )
     heads = ["site", "values", *WAYS]
     return f"{INTRODUCTION}{markdown_table(heads, rows)}\n\n## What was kept, on all sites\n\n{evidence}"

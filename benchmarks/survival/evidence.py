@@ -80,12 +80,12 @@ def _compare(old: _Element, new: _Element, pairs: Iterable[tuple[int, int]], cou
     for old_node, new_node in pairs:
         chain = chain_of(before, Positive(old_node, 0))
         later = chain_of(after, Positive(new_node, 0))
-        kept = {feature for generate in GENERATORS for feature in generate(later)}
+        remaining = {feature for generate in GENERATORS for feature in generate(later)}
         for generate in GENERATORS:
             for feature in generate(chain):
                 if feature.level <= MAX_LEVEL:
                     counts.there[kind_of(feature)] += 1
-                    counts.kept[kind_of(feature)] += feature in kept
+                    counts.kept[kind_of(feature)] += feature in remaining
 
 
 def survival(histories: Iterable[Kept]) -> dict[str, float]:
@@ -130,6 +130,6 @@ def mixed(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, 
 def table_rows(histories: Iterable[Kept]) -> Iterator[list[str]]:
     """Yield each kind with its share kept, its price by evidence and that set by hand."""
     counted = list(histories)
-    kept, priced, by_hand = survival(counted), evidence_prices(counted), hand_prices()
-    for kind in sorted(kept, key=lambda kind: -kept[kind]):
-        yield [kind, f"{kept[kind]:.3f}", f"{priced[kind]:.2f}", f"{by_hand[kind]:.2f}"]
+    remaining, priced, by_hand = survival(counted), evidence_prices(counted), hand_prices()
+    for kind in sorted(remaining, key=lambda kind: -remaining[kind]):
+        yield [kind, f"{remaining[kind]:.3f}", f"{priced[kind]:.2f}", f"{by_hand[kind]:.2f}"]

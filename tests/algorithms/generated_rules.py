@@ -107,7 +107,7 @@ textual = st.one_of(
     st.builds(Feature, st.just("before"), levels, values, name=st.sampled_from(["td", "b span"])),
 )
 features = st.one_of(
-    textual.map(lambda one: (one,)),
+    textual.map(lambda each: (each,)),
     st.tuples(textual, structural),
     st.tuples(structural, structural),
     st.tuples(structural),
@@ -197,7 +197,8 @@ def pages_with_rules(draw: st.DrawFn) -> tuple[str, ClusterRule]:
         )
         boundary = Boundary(first, draw(st.integers(1, 3)), further, draw(st.booleans()))
         attributes = tuple(
-            replace(one, scope=draw(st.sampled_from(["record", "page"]))) for one in attributes
+            replace(attribute, scope=draw(st.sampled_from(["record", "page"])))
+            for attribute in attributes
         )
     return page, ClusterRule(attributes, boundary)
 
@@ -218,7 +219,7 @@ def run_from(first: Any, firsts: list[Any], boundary: Boundary) -> list[Any]:
             run += [sibling] if boundary.has_text else []
         elif isinstance(sibling.tag, str):
             tests = [
-                f"boolean({' and '.join(one.test for one in kind)})" for kind in boundary.further
+                f"boolean({' and '.join(each.test for each in kind)})" for kind in boundary.further
             ]
             if n == boundary.n_siblings or sibling in firsts or (tests and not any(find(test, sibling) for test in tests)):  # fmt: skip
                 break
@@ -235,8 +236,10 @@ def find(xpath: str, tree: Any) -> list[Any]:
 
 def record_in(rule: ClusterRule, tree: Any, scope: list[Any] | None) -> dict[str, list[str]]:
     record = {
-        one.attribute: values_of(one, tree, None if one.scope == "page" else scope)
-        for one in rule.attributes
+        attribute.attribute: values_of(
+            attribute, tree, None if attribute.scope == "page" else scope
+        )
+        for attribute in rule.attributes
     }
     return {name: values for name, values in record.items() if values}
 
@@ -299,7 +302,7 @@ def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> li
         nodes = [
             node
             for node in nodes
-            if all(stays_in(scope, node, one) for one in alternative.features)
+            if all(stays_in(scope, node, feature) for feature in alternative.features)
         ]
     if alternative.kind == "positional":
         position = alternative.position  # counted from 1, or from the end with -1
@@ -325,8 +328,8 @@ def stays_in(scope: list[Any], node: Any, feature: Feature) -> bool:
         [node, *parents_of(node)] if is_text else [owner_of(node), *owner_of(node).iterancestors()]
     )
     around = chain[feature.level] if feature.level < len(chain) else None
-    said = "" if around is None else label_of(text_of(around))
-    if feature.kind == "label" and any(said.startswith(f"{value} ") for value in feature.values):
+    label = "" if around is None else label_of(text_of(around))
+    if feature.kind == "label" and any(label.startswith(f"{value} ") for value in feature.values):
         return True
     ends = [
         key_of(texts[place]) if texts else None for texts in (texts_in([around]), texts_in(scope))
@@ -336,8 +339,8 @@ def stays_in(scope: list[Any], node: Any, feature: Feature) -> bool:
 
 def texts_in(nodes: list[Any]) -> list[Any]:
     """Return the texts of some nodes that show something."""
-    texts = [one for node in nodes if node is not None for one in ([node] if isinstance(node, str) else find("descendant::text()", node))]  # fmt: skip
-    return [one for one in texts if shown(one)]
+    texts = [each for node in nodes if node is not None for each in ([node] if isinstance(node, str) else find("descendant::text()", node))]  # fmt: skip
+    return [text for text in texts if shown(text)]
 
 
 def key_of(text: Any) -> tuple[Any, bool]:
@@ -351,12 +354,16 @@ def parents_of(text: Any) -> list[Any]:
 
 def is_in(scope: list[Any], node: Any) -> bool:
     """Say whether a node is in a record: in one of its elements, or one of its texts."""
-    around = [one for one in [owner_of(node), *owner_of(node).iterancestors()] if inside(node, one)]
-    elements = [one for one in scope if not isinstance(one, str)]
-    texts: list[Any] = [one for one in scope if isinstance(one, str)]
+    around = [
+        each for each in [owner_of(node), *owner_of(node).iterancestors()] if inside(node, each)
+    ]
+    elements = [element for element in scope if not isinstance(element, str)]
+    texts: list[Any] = [element for element in scope if isinstance(element, str)]
     is_tail = getattr(node, "is_tail", False)
-    is_own = is_tail and any(one.getparent() is node.getparent() and one.is_tail for one in texts)
-    return is_own or any(one in elements for one in around)
+    is_own = is_tail and any(
+        text.getparent() is node.getparent() and text.is_tail for text in texts
+    )
+    return is_own or any(each in elements for each in around)
 
 
 def inside(node: Any, one: Any) -> bool:
@@ -380,7 +387,13 @@ def holds(test: str, node: Any) -> bool:
     if not isinstance(node, str) or node.is_attribute:  # type: ignore[attr-defined]  # lxml's string
         return bool(find(f"boolean({test})", owner_of(node)))
     texts = find(f"//text()[{test}]", owner_of(node).getroottree())
-    return any(one.getparent() is node.getparent() and one.is_tail == node.is_tail for one in texts)  # type: ignore[attr-defined]
+    place = place_in_parent(node)
+    return any(place_in_parent(text) == place for text in texts)
+
+
+def place_in_parent(text: Any) -> tuple[Any, bool]:
+    """Return the parent of lxml's string, and whether it is a tail there."""
+    return text.getparent(), text.is_tail
 
 
 def text_of(node: Any) -> str:

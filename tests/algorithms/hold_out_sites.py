@@ -174,19 +174,19 @@ def _artist(site: Site, works: Sequence[str]) -> str:
     body = f"<h2>{site.name()}</h2><i>{born} - {born + chance.randint(25, 90)}, {site.words(1, 1).title()}</i>"
     if site.is_lucky(0.6):
         body += f"<p>{site.words(40, 120)}"
-    chosen = chance.sample(list(works), chance.randint(2, 9))
+    selection = chance.sample(list(works), chance.randint(2, 9))
     cells = "".join(
         f'<td><a href="{url}"><img src=/t.gif></a><br><small>{site.words(2, 3)}</small></td>'
-        for url in chosen
+        for url in selection
     )
     return body + f"<hr><b>Works in the collection:</b><table><tr>{cells}</tr></table>"
 
 
 def _room(site: Site, works: Sequence[str]) -> str:
-    chosen = site.chance.sample(list(works), site.chance.randint(5, 14))
+    selection = site.chance.sample(list(works), site.chance.randint(5, 14))
     listed = "".join(
         f'<dt><a href="{url}">{site.words(2, 4)}</a><dd>{site.name()}, wall {site.chance.randint(1, 4)}'
-        for url in chosen
+        for url in selection
     )
     return f"<h3>Room of {site.words(1, 2)}</h3><img src=/plan.gif usemap=#m><dl>{listed}</dl>"
 

@@ -31,7 +31,7 @@ def mis_nested(seed: int, length: int = 40) -> str:
         if kind < 0.45:
             name = chance.choice(NAMES)
             attributes = "".join(
-                f" {one}" for one in chance.sample(ATTRIBUTES, chance.randrange(3))
+                f" {each}" for each in chance.sample(ATTRIBUTES, chance.randrange(3))
             )
             parts.append(f"<{name}{attributes}{chance.choice(['', '', '', '/'])}>")
             opened += [] if name in VOID else [name]

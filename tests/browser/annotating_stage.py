@@ -36,12 +36,16 @@ def set_annotating_stage(
     """Store some pages of a demo site as one cluster that describes the site's vertical."""
     demo = sites.load(site_name, edition)
     site = site_of(name or f"{site_name}-demo")
-    chosen = [page for page in demo.pages.values() if page.type == type_name][:n_pages]
-    pages = [page_of(site, one.path.lstrip("/"), _filled(one.body, filling)) for one in chosen]
+    selection = [page for page in demo.pages.values() if page.type == type_name][:n_pages]
+    pages = [
+        page_of(site, each.path.lstrip("/"), _filled(each.body, filling)) for each in selection
+    ]
     cluster = _cluster(site, type_name, pages)
     _describe(site, demo.vertical, attributes)
     _draw(cluster, pages[:n_samples])
-    truth = {page.pk: dict(demo_page.values) for page, demo_page in zip(pages, chosen, strict=True)}
+    truth = {
+        page.pk: dict(demo_page.values) for page, demo_page in zip(pages, selection, strict=True)
+    }
     return Stage(site, cluster, pages, truth)
 
 
@@ -68,9 +72,9 @@ def _describe(site: Site, vertical: dict[str, object], n_attributes: int) -> Ver
     assert isinstance(listed, list)
     plans = [
         AttributeType(
-            one["name"], one.get("type", Attribute.Type.TEXT), is_multi=bool(one.get("multi"))
+            each["name"], each.get("type", Attribute.Type.TEXT), is_multi=bool(each.get("multi"))
         )
-        for one in listed[:n_attributes]
+        for each in listed[:n_attributes]
     ]
     saved = save_vertical(name=str(vertical["name"]), attributes=plans, actor=None)
     assign_vertical(site=site, vertical=saved, actor=None)

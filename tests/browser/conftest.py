@@ -112,14 +112,18 @@ def open_page(
         page.set_default_timeout(PATIENCE)
         monkeypatch.setattr(page.keyboard, "press", _press_when_ready(page))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: complaints.extend(_told(said)))
+        page.on("console", lambda each: complaints.extend(_told(each)))
         page.goto(path)
         return page
 
     yield open_it
     for context in contexts:
         context.close()
-    assert [] == [one for one in complaints if not any(part in one for part in expected_complaints)]
+    assert [] == [
+        complaint
+        for complaint in complaints
+        if not any(part in complaint for part in expected_complaints)
+    ]
 
 
 def _press_when_ready(page: Page) -> Callable[..., None]:
@@ -133,17 +137,17 @@ def _press_when_ready(page: Page) -> Callable[..., None]:
     return wait_and_press
 
 
-def _told(said: ConsoleMessage) -> list[str]:
+def _told(message: ConsoleMessage) -> list[str]:
     """Return an error on the console.
 
     Two are none: a refusal of the server, which is what many tests are about, and a request that htmx gave up
     for a newer one of the same element. (htmx writes two lines then; of any other failure it writes a third.)
     """
-    address = said.location.get("url", "")
-    is_refusal = "responded with a status of 4" in said.text and "/static/" not in address
-    is_given_up = said.text.startswith(("htmx:afterRequest", "htmx:sendAbort"))
+    address = message.location.get("url", "")
+    is_refusal = "responded with a status of 4" in message.text and "/static/" not in address
+    is_given_up = message.text.startswith(("htmx:afterRequest", "htmx:sendAbort"))
     return (
-        [f"{said.text} ({address})"]
-        if said.type == "error" and not (is_refusal or is_given_up)
+        [f"{message.text} ({address})"]
+        if message.type == "error" and not (is_refusal or is_given_up)
         else []
     )

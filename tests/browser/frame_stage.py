@@ -85,8 +85,8 @@ def inside(page: Page) -> Frame:
 
 def wait_for(page: Page, kind: str, n: int) -> list[Any]:
     """Return what the frame told of a kind, once it is so much. The page's policy lets nothing else wait."""
-    found: list[Any] = page.evaluate(WAIT, [kind, n, PATIENCE])
-    return found
+    result: list[Any] = page.evaluate(WAIT, [kind, n, PATIENCE])
+    return result
 
 
 WAIT = """async ([kind, n, patience]) => {
@@ -233,6 +233,8 @@ def wrong_clicks(page: Page, places: list[list[float]]) -> list[tuple[int, Any]]
         button = {"x": x, "y": y, "button": "left", "clickCount": 1}
         devtools.send("Input.dispatchMouseEvent", {"type": "mousePressed", **button})
         devtools.send("Input.dispatchMouseEvent", {"type": "mouseReleased", **button})
-    taken = [take["number"] for take in wait_for(page, "take", len(places))]
+    numbers = [take["number"] for take in wait_for(page, "take", len(places))]
     wanted = [int(number) for number, _, _ in places]
-    return [(number, other) for number, other in zip(wanted, taken, strict=True) if number != other]
+    return [
+        (number, other) for number, other in zip(wanted, numbers, strict=True) if number != other
+    ]

@@ -45,9 +45,9 @@ def set_review_stage(people: dict[str, User], *, breaks_names: bool = False) -> 
     publish_rule(rule=in_use)
     rule = learn_rule(cluster=products_of(site), actor=people["editor"])
     if breaks_names:
-        before, found, rest = rule.stylesheet.partition(NAME)
+        before, result, rest = rule.stylesheet.partition(NAME)
         value, end, after = rest.partition("</value>")
-        rule.stylesheet = before + found + value + "<xsl:text> (new)</xsl:text>" + end + after
+        rule.stylesheet = before + result + value + "<xsl:text> (new)</xsl:text>" + end + after
         rule.save()
     propose_rule(rule=rule, comment="The weight was missing.", actor=people["editor"])
     impact = Impact.objects.get(rule=rule)
@@ -73,15 +73,17 @@ def add_what_people_say(site: Site, people: dict[str, User]) -> Page:
     )
     name = Attribute.objects.get(name="name")
     for number, xpath in ((5, "/html/body/h1"), (7, "/html/body/h1")):
-        said = site.pages.select_related("latest_snapshot").get(url__endswith=f"p/{number}")
-        assert said.latest_snapshot is not None
-        marks = [AnnotatedValue(anchor(said, xpath))]
-        annotate(snapshot=said.latest_snapshot, attribute=name, marks=marks, actor=people["editor"])
+        annotated = site.pages.select_related("latest_snapshot").get(url__endswith=f"p/{number}")
+        assert annotated.latest_snapshot is not None
+        marks = [AnnotatedValue(anchor(annotated, xpath))]
+        annotate(
+            snapshot=annotated.latest_snapshot, attribute=name, marks=marks, actor=people["editor"]
+        )
         if number == 5:
             annotate_again(
-                snapshot=said.latest_snapshot,
+                snapshot=annotated.latest_snapshot,
                 attribute=name,
-                anchors=[anchor(said, "/html/body/p")],
+                anchors=[anchor(annotated, "/html/body/p")],
                 actor=people["operator"],
             )
     return site.pages.get(url__endswith="p/7")

@@ -142,7 +142,7 @@ def _as_texts(value: object) -> list[str]:
 
 def _as_values(value: object) -> list[str]:
     if isinstance(value, list):
-        return [str(one) for one in value]
+        return [str(each) for each in value]
     return [] if value is None else [str(value)]
 
 

@@ -31,7 +31,7 @@ def findings_in_both_schemes(page: Page, path: str) -> list[str]:
     page.emulate_media(color_scheme="light")
     light = findings(page, path)
     page.emulate_media(color_scheme="dark")
-    return light + [f"in the dark: {one}" for one in findings_here(page, path, "color-contrast")]
+    return light + [f"in the dark: {each}" for each in findings_here(page, path, "color-contrast")]
 
 
 def findings_here(page: Page, path: str, rule: str = "") -> list[str]:
@@ -40,10 +40,10 @@ def findings_here(page: Page, path: str, rule: str = "") -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     options = {"resultTypes": ["violations"]} | ({"runOnly": [rule]} if rule else {})
-    found: Any = page.evaluate("options => axe.run(document, options)", options)
+    result: Any = page.evaluate("options => axe.run(document, options)", options)
     return [
         f"{path} {violation['id']}: {violation['help']}: {violation['nodes'][0]['html'][:150]}"
-        for violation in found["violations"]
+        for violation in result["violations"]
         if violation["impact"] in SERIOUS
     ]
 
@@ -58,10 +58,10 @@ def test_every_page_can_be_used_by_everybody(open_page: OpenPage, shop: Site, ha
     for path in paths_of(shop)[half::2]:
         page.set_viewport_size({"width": WIDE, "height": 900})
         problems += findings_in_both_schemes(page, path)
-        problems += [f"{path} {one}" for one in [*heading_gaps(page), *too_wide(page)]]
+        problems += [f"{path} {each}" for each in [*heading_gaps(page), *too_wide(page)]]
         page.emulate_media(color_scheme="light")
         page.set_viewport_size({"width": NARROW, "height": 900})
-        problems += [f"narrow: {one}" for one in [*findings_here(page, path), *too_wide(page)]]
+        problems += [f"narrow: {each}" for each in [*findings_here(page, path), *too_wide(page)]]
     assert [] == problems
 
 
@@ -99,8 +99,8 @@ def test_axe_would_find_something(open_page: OpenPage, people: object) -> None:
     page = open_page("/log-in/", who=None)
     page.evaluate("document.querySelector('label').remove()")
     page.evaluate(AXE.read_text())
-    found: Any = page.evaluate("axe.run()")
-    assert "label" in {violation["id"] for violation in found["violations"]}
+    result: Any = page.evaluate("axe.run()")
+    assert "label" in {violation["id"] for violation in result["violations"]}
 
 
 @pytest.mark.browser
@@ -140,27 +140,27 @@ class TestTokens:
     ]
 
     def colours(self) -> dict[str, tuple[str, str]]:
-        found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", TOKENS.read_text())
-        return {name: (light, dark) for name, light, dark in found} | {
+        matches = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", TOKENS.read_text())
+        return {name: (light, dark) for name, light, dark in matches} | {
             "on-accent": ("#ffffff", "#ffffff")
         }
 
     @pytest.mark.parametrize(("text", "ground"), PAIRS)
     def test_text_can_be_read(self, text: str, ground: str) -> None:
-        for one, other in zip(self.colours()[text], self.colours()[ground], strict=True):
-            assert contrast(one, other) >= 4.5
+        for first, other in zip(self.colours()[text], self.colours()[ground], strict=True):
+            assert contrast(first, other) >= 4.5
 
     @pytest.mark.parametrize("ground", ["grey-1", "grey-2"])
     def test_the_edge_of_a_field_can_be_seen(self, ground: str) -> None:
-        for one, other in zip(self.colours()["grey-6"], self.colours()[ground], strict=True):
-            assert contrast(one, other) >= 3
+        for first, other in zip(self.colours()["grey-6"], self.colours()[ground], strict=True):
+            assert contrast(first, other) >= 3
 
     def test_black_on_white_is_known(self) -> None:
         assert 21 == pytest.approx(contrast("#000000", "#ffffff"))
 
 
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted((luminance(one), luminance(other)))
+def contrast(first: str, other: str) -> float:
+    darker, lighter = sorted((luminance(first), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 

@@ -33,5 +33,9 @@ def test_a_cluster_of_eight_attributes_is_published_with_forty_keys(
     rule = Rule.objects.get(cluster=stage.cluster)
     assert "published" == rule.state
     assert editor.n_keys <= MOST_KEYS, editor.corrected
-    learnt = {one["attribute"] for one in rule.definition["attributes"] if one["alternatives"]}
+    learnt = {
+        attribute["attribute"]
+        for attribute in rule.definition["attributes"]
+        if attribute["alternatives"]
+    }
     assert {"name", "price", "brand", "sku", "ratingValue", "reviewCount", "availability"} <= learnt

@@ -44,7 +44,7 @@ def home() -> Iterator[FakeHost]:
 
 def called(home: FakeHost) -> set[int]:
     """Return the numbers of the payloads that called home."""
-    parts = [asked.path.split("/")[1] for asked in home.asked]
+    parts = [request.path.split("/")[1] for request in home.asked]
     return {int(part) for part in parts if part.isdigit()}
 
 

@@ -84,5 +84,7 @@ def test_a_pasted_address_becomes_a_table_a_rule_and_exported_records(open_page:
     assert n_records == len(lines)
     shown = [set(map(str, line.values())) for line in lines]
     assert [] == [
-        one.values["name"] for one in truth if not any(one.values["name"] in line for line in shown)
+        value.values["name"]
+        for value in truth
+        if not any(value.values["name"] in line for line in shown)
     ]

@@ -120,7 +120,7 @@ class TestText:
     ) -> None:
         page, frame = opened
         script = "const t = document.querySelector('#a').firstChild, range = new Range(); range.setStart(t, 7); range.setEnd(t, 10)"
-        taken = self.drag(page, frame, script)
+        gesture = self.drag(page, frame, script)
 
         number = number_of(frame, "#a")
         assert {
@@ -131,7 +131,7 @@ class TestText:
             "endNumber": number,
             "endTextNode": 0,
             "quote": "two",
-        } == taken["text"]
+        } == gesture["text"]
 
     def test_a_text_behind_a_comment_is_another_one(self, opened: tuple[Page, Frame]) -> None:
         page, frame = opened
@@ -143,13 +143,13 @@ class TestText:
     def test_a_text_may_run_over_several_nodes(self, opened: tuple[Page, Frame]) -> None:
         page, frame = opened
         script = "const p = document.querySelector('#a'), range = new Range(); range.setStart(p.querySelector('b').firstChild, 0); range.setEnd(p.lastChild, 5)"
-        taken = self.drag(page, frame, script)
+        gesture = self.drag(page, frame, script)
 
-        assert number_of(frame, "#a") == taken["number"]
+        assert number_of(frame, "#a") == gesture["number"]
         assert (number_of(frame, "b"), number_of(frame, "#a"), 2, 5) == tuple(
-            taken["text"][name] for name in ("number", "endNumber", "endTextNode", "end")
+            gesture["text"][name] for name in ("number", "endNumber", "endTextNode", "end")
         )
-        assert "four five" == taken["text"]["quote"]
+        assert "four five" == gesture["text"]["quote"]
 
     def test_the_text_around_rows_that_browsers_group_is_that_of_the_table(
         self, opened: tuple[Page, Frame], small: Snapshot
@@ -198,10 +198,10 @@ class TestGestures:
         for direction in ("next", "child", "next", "parent"):
             page.evaluate(f"frame.step({direction!r})")
 
-        chosen = [step["number"] for step in frame_stage.wait_for(page, "hover", 4)]
+        selection = [step["number"] for step in frame_stage.wait_for(page, "hover", 4)]
         names = ["body", "#a", "b", "table"]
         body, paragraph, bold, _ = (number_of(frame, name) for name in names)
-        assert [body, paragraph, bold, paragraph] == chosen
+        assert [body, paragraph, bold, paragraph] == selection
 
     def test_links_and_forms_of_the_page_lead_nowhere(
         self, opened: tuple[Page, Frame], expected_complaints: list[str]

@@ -21,11 +21,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def products(people: dict[str, User]) -> Cluster:
     """Return a cluster of products with two layouts, beside one of search results."""
     site = shop()
-    found = cluster_of(site, "found", [product_page(site, f"found/{n}") for n in range(2)])
+    result = cluster_of(site, "found", [product_page(site, f"found/{n}") for n in range(2)])
     pages = [product_page(site, f"p/{n}") for n in range(5)]
     products = cluster_of(site, "products", pages)
     figures = ClusterFigures.objects.all()
-    figures.filter(cluster=found).update(kind="search", certainty=0.9)
+    figures.filter(cluster=result).update(kind="search", certainty=0.9)
     figures.filter(cluster=products).update(kind="detail", certainty=0.62)
     for name, its, has in (("plain", pages[:3], []), ("photo", pages[3:], ["a photo", "a map"])):
         layout = ClusterLayout.objects.create(
@@ -92,9 +92,9 @@ def test_pages_with_kinds_and_layouts_are_accessible_and_fit(
 
 def serious_problems(page: Page) -> list[str]:
     page.evaluate(AXE.read_text())
-    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    result = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
     return [
-        f"{one['id']}: {one['nodes'][0]['html'][:150]}"
-        for one in found["violations"]
-        if one["impact"] in SERIOUS
+        f"{violation['id']}: {violation['nodes'][0]['html'][:150]}"
+        for violation in result["violations"]
+        if violation["impact"] in SERIOUS
     ]

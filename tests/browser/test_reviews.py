@@ -24,11 +24,11 @@ def serious_problems(page: Page) -> list[str]:
     page.locator(".skeleton").first.wait_for(state="detached")
     page.evaluate(AXE.read_text())
     options = {"resultTypes": ["violations"], "iframes": False}
-    found = page.evaluate("options => axe.run(document, options)", options)
+    result = page.evaluate("options => axe.run(document, options)", options)
     return [
-        f"{page.url} {one['id']}: {one['nodes'][0]['html'][:150]}"
-        for one in found["violations"]
-        if one["impact"] in SERIOUS
+        f"{page.url} {violation['id']}: {violation['nodes'][0]['html'][:150]}"
+        for violation in result["violations"]
+        if violation["impact"] in SERIOUS
     ]
 
 

@@ -39,9 +39,9 @@ def with_banner(n: int) -> tuple[str, bytes, str]:
 
 @pytest.fixture
 def host(people: dict[str, User], loopback: None) -> Iterator[Shop]:
-    one = Shop()
-    with one.host:
-        yield one
+    shop = Shop()
+    with shop.host:
+        yield shop
 
 
 def let_night_pass(site: Site, host: Shop) -> None:
@@ -72,11 +72,11 @@ def names_read_by(service: Caller) -> set[str]:
 
 def serious_problems(page: Page) -> list[str]:
     page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
+    result = page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
     return [
-        f"{one['id']}: {one['nodes'][0]['html'][:150]}"
-        for one in found["violations"]
-        if one["impact"] in SERIOUS
+        f"{violation['id']}: {violation['nodes'][0]['html'][:150]}"
+        for violation in result["violations"]
+        if violation["impact"] in SERIOUS
     ]
 
 

@@ -70,15 +70,15 @@ def give_long_names(site: Site) -> None:
 
 def findings(page: Page, address: str) -> list[str]:
     """Return at which widths a page is too wide, which words it breaks, and what it cuts off."""
-    found = []
+    results = []
     page.goto(address)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         if too_wide(page):
-            found.append(f"{address} is too wide at {width}: {too_wide(page)}")
-        found += [f"{address} breaks {word} at {width}" for word in page.evaluate(BROKEN_WORDS)]
-        found += [f"{address} cuts off {text} at {width}" for text in page.evaluate(CUT_OFF)]
-    return found
+            results.append(f"{address} is too wide at {width}: {too_wide(page)}")
+        results += [f"{address} breaks {word} at {width}" for word in page.evaluate(BROKEN_WORDS)]
+        results += [f"{address} cuts off {text} at {width}" for text in page.evaluate(CUT_OFF)]
+    return results
 
 
 def test_pages_fit_their_window_and_break_no_word(open_page: OpenPage, shop: Site) -> None:

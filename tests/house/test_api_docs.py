@@ -68,12 +68,12 @@ def test_the_calls_from_the_shell_work_as_pasted(live_server: LiveServer, tmp_pa
 
 
 def test_every_address_is_in_the_table() -> None:
-    told = re.sub(r"`…/", "`{id}/", DOCUMENT)
+    result = re.sub(r"`…/", "`{id}/", DOCUMENT)
     missing = [
         path
         for path in schema_of_routes()["paths"]
-        if f"`{path.removeprefix('/api/v1/')}`" not in told
-        and f"`{{id}}/{path.rsplit('/', 2)[1]}/`" not in told
+        if f"`{path.removeprefix('/api/v1/')}`" not in result
+        and f"`{{id}}/{path.rsplit('/', 2)[1]}/`" not in result
     ]
 
     assert [] == missing

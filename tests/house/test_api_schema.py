@@ -43,7 +43,7 @@ N_EXAMPLES = 200 if os.environ.get("VERTEX_FULL") == "1" else 12
 
 described = schemathesis.openapi.from_dict(schema_of_routes())
 described.app = application
-OPERATIONS = [found.ok() for found in cast("Iterator[Any]", described.get_all_operations())]
+OPERATIONS = [each.ok() for each in cast("Iterator[Any]", described.get_all_operations())]
 
 
 @pytest.fixture

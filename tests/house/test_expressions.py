@@ -50,10 +50,10 @@ class TooSlow(Exception):
 def modules() -> Iterator[Any]:
     for app in APPS:
         package = importlib.import_module(app)
-        for found in pkgutil.walk_packages(package.__path__, f"{app}."):
-            is_page = ".migrations" in found.name or found.name.startswith("vertex.demo.")
-            if not is_page and not found.name.endswith(("__main__", "spark")):
-                yield importlib.import_module(found.name)
+        for module in pkgutil.walk_packages(package.__path__, f"{app}."):
+            is_page = ".migrations" in module.name or module.name.startswith("vertex.demo.")
+            if not is_page and not module.name.endswith(("__main__", "spark")):
+                yield importlib.import_module(module.name)
 
 
 @cache
@@ -149,15 +149,15 @@ def slowness(expression: Expression) -> tuple[float, str]:
 
 
 def test_no_expression_is_slow_on_its_own_bad_texts() -> None:
-    found = list(expressions())
+    results = list(expressions())
     slow = {
         expression.name: (seconds, text)
-        for expression in found
+        for expression in results
         for seconds, text in [slowness(expression)]
         if seconds > MAX_SECONDS
     }
 
-    assert len(found) > 150
+    assert len(results) > 150
     assert {} == slow
 
 

@@ -89,9 +89,9 @@ def test_the_contract_of_the_pure_packages_fails_where_it_is_broken(
 
 
 def test_a_pure_package_keeps_the_contract(tmp_path: Path) -> None:
-    kept = judged_by_the_contract(tmp_path, "rules.algorithms")
+    remaining = judged_by_the_contract(tmp_path, "rules.algorithms")
 
-    assert 0 == kept.returncode, kept.stdout + kept.stderr
+    assert 0 == remaining.returncode, remaining.stdout + remaining.stderr
 
 
 def judged_by_the_contract(folder: Path, source: str) -> subprocess.CompletedProcess[str]:

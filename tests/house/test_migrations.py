@@ -43,12 +43,12 @@ def test_each_migration_keeps_the_rows() -> None:
         held = rows_at(before, fill=True)
         if before[1] == FIRST_MIGRATION:
             assert set(held) == models_at(before)
-        kept = rows_at(after, fill=False)
+        remaining = rows_at(after, fill=False)
         for model, rows in held.items():
-            if model in kept:
-                common = set(rows[0]) & set(kept[model][0])
+            if model in remaining:
+                common = set(rows[0]) & set(remaining[model][0])
                 assert [{name: row[name] for name in common} for row in rows] == [
-                    {name: row[name] for name in common} for row in kept[model]
+                    {name: row[name] for name in common} for row in remaining[model]
                 ], (after, model)
     call_command("migrate", verbosity=0)
 
@@ -90,10 +90,10 @@ def state_of_the_database() -> Apps:
 
 def with_required(wanted: list[type[models.Model]]) -> list[type[models.Model]]:
     """Add the models, of any app, whose rows those of the wanted ones must point to."""
-    found = list(wanted)
-    for model in found:
-        found += [required for required in required_models(model) if required not in found]
-    return found
+    each = list(wanted)
+    for model in each:
+        each += [required for required in required_models(model) if required not in each]
+    return each
 
 
 def in_order_of_dependence(wanted: list[type[models.Model]]) -> list[type[models.Model]]:

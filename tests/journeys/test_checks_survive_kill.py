@@ -18,7 +18,7 @@ import pytest
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
 from tests.apps.monitoring.monitored_shop import Made, N, redesigned
 from tests.apps.rules.shop_cast import product
-from tests.installation import Installation, installation, kill_group, wait_until
+from tests.installation import Installation, kill_group, new_installation, wait_until
 
 pytestmark = pytest.mark.both_databases
 
@@ -63,12 +63,14 @@ class SlowHost:
         self.host = FakeHost({f"/p/{n}": self._page(make(n)) for n in range(1, N + 1)})
 
     def asked(self) -> Counter[str]:
-        return Counter(one.path for one in self.host.asked if one.path.startswith("/p/"))
+        return Counter(
+            request.path for request in self.host.asked if request.path.startswith("/p/")
+        )
 
-    def _page(self, made: Made) -> Callable[[Asked], Answer]:
+    def _page(self, installation: Made) -> Callable[[Asked], Answer]:
         def answer(_asked: Asked) -> Answer:
             time.sleep(SECONDS)
-            return Answer(made[1], headers={"Content-Type": made[2]})
+            return Answer(installation[1], headers={"Content-Type": installation[2]})
 
         return answer
 
@@ -77,29 +79,29 @@ class SlowHost:
 def hosts() -> Iterator[tuple[SlowHost, SlowHost]]:
     both = SlowHost(product), SlowHost(redesigned)
     with ExitStack() as stack:
-        for one in both:
-            stack.enter_context(one.host)
+        for each in both:
+            stack.enter_context(each.host)
         yield both
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[Installation]:
-    with installation(tmp_path / "var") as one:
-        one.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-        one.more["TICKS_WAITED_FOR"] = "sweep_jobs go_on"
-        yield one
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    with new_installation(tmp_path / "var") as new:
+        new.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        new.more["TICKS_WAITED_FOR"] = "sweep_jobs go_on"
+        yield new
 
 
-def kept(made: Installation) -> dict[str, int]:
+def kept(installation: Installation) -> dict[str, int]:
     """Return how many pages each kind of job has fetched."""
-    rows = made.query(
+    rows = installation.query(
         "SELECT CASE WHEN check_run_id IS NULL THEN 'mended' ELSE 'checked' END, count(*)"
         " FROM monitoring_fetchedpage GROUP BY 1"
     )
     return {str(kind): int(n) for kind, n in rows}
 
 
-def work(made: Installation, number: int) -> Any:
+def work(installation: Installation, number: int) -> Any:
     options = (
         "-Q",
         "check,learn",
@@ -110,50 +112,56 @@ def work(made: Installation, number: int) -> Any:
         "--without-gossip",
         "--without-mingle",
     )
-    return made.start("-m", "celery", "--quiet", "-A", APP, "worker", *options, log="work")
+    return installation.start("-m", "celery", "--quiet", "-A", APP, "worker", *options, log="work")
 
 
-def tick_twice(made: Installation) -> None:
+def tick_twice(installation: Installation) -> None:
     """Start two clocks, and a worker that takes two ticks at once."""
     for number in (1, 2):
-        beat = ("beat", "-s", str(made.var / f"beat{number}"), "--pidfile", "")
-        made.start("-m", "celery", "--quiet", "-A", APP, *beat, log=f"beat{number}")
+        beat = ("beat", "-s", str(installation.var / f"beat{number}"), "--pidfile", "")
+        installation.start("-m", "celery", "--quiet", "-A", APP, *beat, log=f"beat{number}")
     options = ("-Q", "clock", "-c", "2", "-n", "clock@%h", "--without-gossip", "--without-mingle")
-    made.start("-m", "celery", "--quiet", "-A", APP, "worker", *options, log="clock")
+    installation.start("-m", "celery", "--quiet", "-A", APP, "worker", *options, log="clock")
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("kills")
 def test_check_and_repair_go_on_where_a_killed_worker_stopped(
-    made: Installation, hosts: tuple[SlowHost, SlowHost]
+    installation: Installation, hosts: tuple[SlowHost, SlowHost]
 ) -> None:
     checked, mended = hosts
     script = BEGIN.format(checked=checked.host.url, mended=mended.host.url)
-    made.manage("shell", "--no-imports", "--verbosity=0", "-c", script)
-    tick_twice(made)
-    worker = work(made, 1)
+    installation.manage("shell", "--no-imports", "--verbosity=0", "-c", script)
+    tick_twice(installation)
+    worker = work(installation, 1)
     wait_until(
-        lambda: min(kept(made).get(one, 0) for one in ("checked", "mended")) >= N_AT_LEAST,
+        lambda: (
+            min(kept(installation).get(each, 0) for each in ("checked", "mended")) >= N_AT_LEAST
+        ),
         "the middle",
     )
     kill_group(worker)
-    in_the_middle = kept(made)
-    assert {"running"} == {state for (state,) in made.query(JOBS)}
+    in_the_middle = kept(installation)
+    assert {"running"} == {state for (state,) in installation.query(JOBS)}
     assert max(in_the_middle.values()) < N, "no work was in progress"
 
-    work(made, 2)
-    wait_until(lambda: {"done"} == {state for (state,) in made.query(JOBS)}, "the end of both")
+    work(installation, 2)
+    wait_until(
+        lambda: {"done"} == {state for (state,) in installation.query(JOBS)}, "the end of both"
+    )
     for host in hosts:
         assert (N, N + LATEST) >= (len(host.asked()), host.asked().total())
-    assert [("done", 1)] == made.query("SELECT state, count(*) FROM monitoring_slot GROUP BY state")
-    assert [("done", N, N)] == made.query(
+    assert [("done", 1)] == installation.query(
+        "SELECT state, count(*) FROM monitoring_slot GROUP BY state"
+    )
+    assert [("done", N, N)] == installation.query(
         "SELECT state, n_pages, n_reachable FROM monitoring_check"
     )
-    assert [(N,)] == made.query("SELECT count(*) FROM monitoring_checkedpage")
-    assert [("proposed",)] == made.query(
+    assert [(N,)] == installation.query("SELECT count(*) FROM monitoring_checkedpage")
+    assert [("proposed",)] == installation.query(
         "SELECT decision FROM monitoring_proposal WHERE state = 'waiting' AND from_cluster_id IS NOT NULL"
     )
-    assert [] == made.query("SELECT name FROM clustering_host WHERE leased_by <> ''")
+    assert [] == installation.query("SELECT name FROM clustering_host WHERE leased_by <> ''")
 
 
 JOBS = "SELECT state FROM core_job WHERE task IN ('monitoring.run_checks', 'monitoring.heal_site')"

@@ -44,8 +44,13 @@ class Installation:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("VERTEX_")}
-        self.environ = kept | {"VERTEX_VAR": str(folder), "VERTEX_ALLOWED_NETWORKS": "127.0.0.0/8"}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("VERTEX_")
+        }
+        self.environ = inherited | {
+            "VERTEX_VAR": str(folder),
+            "VERTEX_ALLOWED_NETWORKS": "127.0.0.0/8",
+        }
         for name in ("DATABASE_URL", "BROKER_URL", "DJANGO_SETTINGS_MODULE"):
             self.environ.pop(name, None)
         self.environ["DATABASE_URL"] = own_database(folder, SERVER)
@@ -68,11 +73,11 @@ class Installation:
 
 def routes() -> dict[str, Any]:
     """Return a site with all that a crawl meets: pages, redirects, errors, a host that is busy for a moment."""
-    made: dict[str, Any] = {"/": page("/1", "/2", "/3", "/moved", "/gone", "/file", "/private/x")}
+    pages: dict[str, Any] = {"/": page("/1", "/2", "/3", "/moved", "/gone", "/file", "/private/x")}
     for number in range(1, N_PAGES):
         below = [f"/{each}" for each in range(3 * number + 1, min(3 * number + 4, N_PAGES))]
-        made[f"/{number}"] = page("/", *below, text=f"page {number}")
-    return made | {
+        pages[f"/{number}"] = page("/", *below, text=f"page {number}")
+    return pages | {
         "/robots.txt": Answer(b"User-agent: *\nDisallow: /private"),
         "/moved": Answer(status=301, headers={"Location": "/5"}),
         "/gone": Answer(b"<p>gone", 404, {"Content-Type": "text/html"}),

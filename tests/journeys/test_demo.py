@@ -48,10 +48,10 @@ def expected_of(site: DemoSite, path: str) -> tuple[str, int | None]:
 @pytest.mark.parametrize("name", sites.NAMES)
 def test_a_crawl_finds_every_page_that_a_visitor_can_reach(name: str, tmp_path: Path) -> None:
     site = sites.load(name)
-    told = tmp_path / "told.jsonl"
+    result = tmp_path / "told.jsonl"
     with DemoServer(site) as server:
         call_command("add_site", name, url=server.url + "/")
-        call_command("crawl_site", name, delay=0, output=str(told))
+        call_command("crawl_site", name, delay=0, output=str(result))
         expected = expected_pages(site, server.url)
 
     pages = Page.objects.filter(site__name=name)
@@ -63,7 +63,7 @@ def test_a_crawl_finds_every_page_that_a_visitor_can_reach(name: str, tmp_path: 
         assert page.latest_snapshot is not None
         if truth is not None:
             assert truth.body == page_store().read(page.latest_snapshot.body)
-    assert stored.count() == len(told.read_text().splitlines())
+    assert stored.count() == len(result.read_text().splitlines())
     refused = set(
         Refusal.objects.filter(site__name=name, code="robots").values_list("subject", flat=True)
     )
@@ -90,13 +90,13 @@ def test_a_redesigned_site_keeps_its_pages_and_gets_new_snapshots() -> None:
 @pytest.fixture(scope="module")
 def newcomer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the environment of an installation that is empty."""
-    kept = {
+    inherited = {
         name: text
         for name, text in os.environ.items()
         if not name.startswith(("VERTEX_", "DATABASE_URL"))
     }
     folder = tmp_path_factory.mktemp("newcomer")
-    return kept | {"VERTEX_VAR": str(folder / "var"), "VERTEX_DEMO_PORT": str(free_ports(4))}
+    return inherited | {"VERTEX_VAR": str(folder / "var"), "VERTEX_DEMO_PORT": str(free_ports(4))}
 
 
 @pytest.fixture(scope="module")

@@ -24,18 +24,18 @@ N_LISTS, N_ITEMS = 8, 20
 
 def routes() -> dict[str, Any]:
     """Return lists of items; each item has a page below it."""
-    made: dict[str, Any] = {"/": page(*(f"/list/l-{n}" for n in range(N_LISTS)))}
+    pages: dict[str, Any] = {"/": page(*(f"/list/l-{n}" for n in range(N_LISTS)))}
     for number in range(N_LISTS):
         items = "".join(
             f"<tr><td><a href=/item/i-{number * N_ITEMS + n}>i</a>" for n in range(N_ITEMS)
         )
-        made[f"/list/l-{number}"] = html(f"<table>{items}</table><p>list {number}")
+        pages[f"/list/l-{number}"] = html(f"<table>{items}</table><p>list {number}")
     for number in range(N_LISTS * N_ITEMS):
-        made[f"/item/i-{number}"] = html(
+        pages[f"/item/i-{number}"] = html(
             f"<h1>{number}</h1><b><a href=/item/i-{number}/more>more</a></b>"
         )
-        made[f"/item/i-{number}/more"] = html(f"<i><a href=/item/i-{number}>back</a></i>{number}")
-    return made
+        pages[f"/item/i-{number}/more"] = html(f"<i><a href=/item/i-{number}>back</a></i>{number}")
+    return pages
 
 
 def html(body: str) -> Answer:

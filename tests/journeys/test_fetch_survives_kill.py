@@ -15,7 +15,7 @@ import pytest
 
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 from tests.conftest import IS_FULL
-from tests.installation import Installation, installation, kill_group, wait_until
+from tests.installation import Installation, kill_group, new_installation, wait_until
 from tests.journeys.test_crawl_survives_kill import slowly
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
@@ -39,15 +39,15 @@ LINKS = """SELECT page.url, link.position, link.url, link.xpath FROM clustering_
 
 
 def routes(name: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"/": page("/1", "/2", "/3", "/moved", "/gone", text=name)}
+    pages: dict[str, Any] = {"/": page("/1", "/2", "/3", "/moved", "/gone", text=name)}
     for number in range(1, N_PAGES):
         below = [f"/{each}" for each in range(3 * number + 1, min(3 * number + 4, N_PAGES))]
-        made[f"/{number}"] = page("/", *below, text=f"{name}, page {number}")
-    made |= {
+        pages[f"/{number}"] = page("/", *below, text=f"{name}, page {number}")
+    pages |= {
         "/moved": Answer(status=301, headers={"Location": "/5"}),
         "/gone": Answer(b"<p>gone", 404, {"Content-Type": "text/html"}),
     }
-    return {path: slowly(answer) for path, answer in made.items()}
+    return {path: slowly(answer) for path, answer in pages.items()}
 
 
 @contextlib.contextmanager
@@ -56,9 +56,9 @@ def sites() -> Iterator[list[FakeHost]]:
         yield [stack.enter_context(FakeHost(routes(f"site {n}"))) for n in range(N_SITES)]
 
 
-def ask_for_crawls(made: Installation, hosts: list[FakeHost]) -> None:
+def ask_for_crawls(installation: Installation, hosts: list[FakeHost]) -> None:
     urls = [f"{host.url}/" for host in hosts]
-    made.manage(
+    installation.manage(
         "shell",
         "--no-imports",
         "--verbosity=0",
@@ -72,25 +72,25 @@ def ask_for_crawls(made: Installation, hosts: list[FakeHost]) -> None:
     )
 
 
-def n_stored(made: Installation) -> int:
-    return int(made.query(STORED)[0][0])
+def n_stored(installation: Installation) -> int:
+    return int(installation.query(STORED)[0][0])
 
 
-def are_done(made: Installation) -> bool:
-    return made.query(STATES) == [("done",)]
+def are_done(installation: Installation) -> bool:
+    return installation.query(STATES) == [("done",)]
 
 
 def test_many_crawls_survive_the_kill_of_their_process(tmp_path: Path) -> None:
     server = os.environ.get("DATABASE_URL", "")
     with sites() as hosts:
-        with installation(tmp_path / "calm", database_url=server) as calm:
+        with new_installation(tmp_path / "calm", database_url=server) as calm:
             calm.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
             ask_for_crawls(calm, hosts)
             calm.start("manage.py", "fetch", log="fetch")
             wait_until(lambda: are_done(calm), "the end of all crawls", seconds=600)
             expected = {query: calm.query(query) for query in (PAGES, SNAPSHOTS, LINKS)}
 
-        with installation(tmp_path / "killed", database_url=server) as killed:
+        with new_installation(tmp_path / "killed", database_url=server) as killed:
             killed.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
             ask_for_crawls(killed, hosts)
             n_kills = kill_until_done(killed)
@@ -102,37 +102,37 @@ def test_many_crawls_survive_the_kill_of_their_process(tmp_path: Path) -> None:
     assert len(expected[SNAPSHOTS]) == N_SITES * (N_PAGES + 1)
 
 
-def is_at_work(made: Installation, n_enough: int) -> bool:
-    return n_stored(made) >= n_enough or are_done(made)
+def is_at_work(installation: Installation, n_enough: int) -> bool:
+    return n_stored(installation) >= n_enough or are_done(installation)
 
 
-def kill_until_done(made: Installation) -> int:
+def kill_until_done(installation: Installation) -> int:
     """Kill the process in the middle of its crawls, until all are done or it was killed often enough."""
     n_kills = 0
-    process = made.start("manage.py", "fetch", log="fetch")
-    while n_kills < N_KILLS and not are_done(made):
-        n_enough, begun = n_stored(made) + PAGES_PER_KILL, time.monotonic()
-        wait_until(partial(is_at_work, made, n_enough), "pages of a process that took over")
+    process = installation.start("manage.py", "fetch", log="fetch")
+    while n_kills < N_KILLS and not are_done(installation):
+        n_enough, begun = n_stored(installation) + PAGES_PER_KILL, time.monotonic()
+        wait_until(partial(is_at_work, installation, n_enough), "pages of a process that took over")
         assert time.monotonic() - begun < TAKEN_UP_WITHIN
-        if not are_done(made):
+        if not are_done(installation):
             kill_group(process)
             n_kills += 1
-            process = made.start("manage.py", "fetch", log="fetch")
-    wait_until(lambda: are_done(made), "the end of all crawls", seconds=600)
+            process = installation.start("manage.py", "fetch", log="fetch")
+    wait_until(lambda: are_done(installation), "the end of all crawls", seconds=600)
     return n_kills
 
 
 def test_a_process_that_is_told_to_end_gives_its_jobs_back(tmp_path: Path) -> None:
-    with sites() as hosts, installation(tmp_path / "var") as made:
-        made.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-        ask_for_crawls(made, hosts)
-        process = made.start("manage.py", "fetch", log="fetch")
-        wait_until(lambda: n_stored(made) >= PAGES_PER_KILL, "the first pages")
+    with sites() as hosts, new_installation(tmp_path / "var") as installation:
+        installation.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        ask_for_crawls(installation, hosts)
+        process = installation.start("manage.py", "fetch", log="fetch")
+        wait_until(lambda: n_stored(installation) >= PAGES_PER_KILL, "the first pages")
         begun = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 0, made.log("fetch")
+        assert process.wait(timeout=60) == 0, installation.log("fetch")
         assert time.monotonic() - begun < (10 if IS_FULL else 60)
-        states = {state for (state,) in made.query(STATES)}
+        states = {state for (state,) in installation.query(STATES)}
         assert states <= {"due", "done"}
         assert "due" in states
-        assert made.query(LEFT)[0][0] == 0
+        assert installation.query(LEFT)[0][0] == 0

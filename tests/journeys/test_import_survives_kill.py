@@ -45,8 +45,10 @@ class Installation:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("VERTEX_")}
-        self.environ = kept | {"VERTEX_VAR": str(folder)}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("VERTEX_")
+        }
+        self.environ = inherited | {"VERTEX_VAR": str(folder)}
         for name in ("DATABASE_URL", "BROKER_URL", "DJANGO_SETTINGS_MODULE"):
             self.environ.pop(name, None)
         self.environ["DATABASE_URL"] = own_database(folder, SERVER)

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from tests import servers
-from tests.installation import Installation, installation, wait_until
+from tests.installation import Installation, new_installation, wait_until
 from tests.journeys.stepping import STORING_TASK
 from tests.journeys.test_jobs_survive_kill import (
     N_JOBS,
@@ -39,74 +39,80 @@ def server() -> Iterator[servers.PostgresServer]:
 
 
 @pytest.fixture
-def made(tmp_path: Path, server: servers.PostgresServer, redis_url: str) -> Iterator[Installation]:
-    with installation(tmp_path / "var", database_url=server.address, broker_url=redis_url) as made:
-        start_clock(made)
-        Worker(made)
-        yield made
+def installation(
+    tmp_path: Path, server: servers.PostgresServer, redis_url: str
+) -> Iterator[Installation]:
+    with new_installation(
+        tmp_path / "var", database_url=server.address, broker_url=redis_url
+    ) as installation:
+        start_clock(installation)
+        Worker(installation)
+        yield installation
 
 
 @pytest.mark.xdist_group("kills")
 def test_faults_in_the_middle_of_jobs_lose_and_double_nothing(
-    made: Installation, server: servers.PostgresServer, redis_url: str
+    installation: Installation, server: servers.PostgresServer, redis_url: str
 ) -> None:
-    wait_until(lambda: beats(made) > 0, "the first tick")
+    wait_until(lambda: beats(installation) > 0, "the first tick")
 
-    create_jobs(made, STORING_TASK, N_STEPS)
-    wait_for_work(made)
+    create_jobs(installation, STORING_TASK, N_STEPS)
+    wait_for_work(installation)
     server.stop()
     with pytest.raises(psycopg.OperationalError):  # the control: it is away
-        made.query("SELECT 1")
+        installation.query("SELECT 1")
     server.start()
-    assert_all_is_done(made, n_rounds=1)
+    assert_all_is_done(installation, n_rounds=1)
 
-    create_jobs(made, STORING_TASK, N_STEPS)
-    wait_for_work(made)
+    create_jobs(installation, STORING_TASK, N_STEPS)
+    wait_for_work(installation)
     empty_redis(redis_url)
-    assert_all_is_done(made, n_rounds=2)
+    assert_all_is_done(installation, n_rounds=2)
 
-    create_jobs(made, STORING_TASK, N_STEPS)
-    wait_for_work(made)
-    store, away = made.var / "pages", made.var / "pages-away"
+    create_jobs(installation, STORING_TASK, N_STEPS)
+    wait_for_work(installation)
+    store, away = installation.var / "pages", installation.var / "pages-away"
     store.rename(away)
-    wait_until(lambda: n_waiting(made) > 0, "jobs that wait for the page store")
-    assert "failed" not in states(made)
+    wait_until(lambda: n_waiting(installation) > 0, "jobs that wait for the page store")
+    assert "failed" not in states(installation)
     assert not store.exists() or not any(store.glob("??")), "nothing is stored elsewhere meanwhile"
     if store.exists():
         store.rmdir()
     away.rename(store)
-    assert_all_is_done(made, n_rounds=3)
+    assert_all_is_done(installation, n_rounds=3)
 
 
-def wait_for_work(made: Installation) -> None:
+def wait_for_work(installation: Installation) -> None:
     """Wait until jobs have done something, and prove that they are not done."""
-    n_done = progress(made)
-    wait_until(lambda: progress(made) > n_done + N_JOBS, "some steps")
-    assert "running" in states(made)
+    n_done = progress(installation)
+    wait_until(lambda: progress(installation) > n_done + N_JOBS, "some steps")
+    assert "running" in states(installation)
 
 
-def n_waiting(made: Installation) -> int:
+def n_waiting(installation: Installation) -> int:
     """Return how many jobs wait, with a part of their steps done, for what is away."""
     sql = (
         "SELECT count(*) FROM core_job WHERE state = 'due' AND n_done > 0 AND error LIKE 'Waits: %'"
     )
-    return int(made.query(sql)[0][0])
+    return int(installation.query(sql)[0][0])
 
 
-def assert_all_is_done(made: Installation, *, n_rounds: int) -> None:
+def assert_all_is_done(installation: Installation, *, n_rounds: int) -> None:
     """Wait for the end of all jobs; each step is there once, and the clock ticks."""
     began = time.time()
     ends = "SELECT id, state, n_done, n_tries, error FROM core_job"
     wait_until(
-        lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ends)}", seconds=300
+        lambda: states(installation) == {"done"},
+        f"the end of all jobs {installation.query(ends)}",
+        seconds=300,
     )
-    rows = rows_by_job(made)
+    rows = rows_by_job(installation)
     assert n_rounds * N_JOBS == len(rows)
     assert all(steps == list(range(N_STEPS)) for steps in rows.values())
-    wait_until(lambda: beats(made, since=began) > 0, "a tick after the fault", seconds=300)
+    wait_until(lambda: beats(installation, since=began) > 0, "a tick after the fault", seconds=300)
 
 
-def beats(made: Installation, since: float = 0.0) -> int:
+def beats(installation: Installation, since: float = 0.0) -> int:
     """Return how many signs of life there are since then."""
     sql = f"SELECT count(*) FROM core_heartbeat WHERE at > to_timestamp({since})"
-    return int(made.query(sql)[0][0])
+    return int(installation.query(sql)[0][0])

@@ -17,7 +17,7 @@ import pytest
 import redis
 
 from tests.conftest import IS_FULL
-from tests.installation import Installation, installation, kill_group, wait_until
+from tests.installation import Installation, kill_group, new_installation, wait_until
 from tests.journeys.stepping import TASK, UNFENCED_TASK
 
 N_KILLS = 100 if IS_FULL else 3
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.slow
 class Worker:
     """The installation's worker, which somebody keeps starting again."""
 
-    def __init__(self, made: Installation) -> None:
-        self.made = made
+    def __init__(self, installation: Installation) -> None:
+        self.made = installation
         self.start()
 
     def start(self) -> None:
@@ -62,14 +62,16 @@ def celery(command: str, *options: str) -> list[str]:
     return [*words, "--without-gossip", "--without-mingle"] if command == "worker" else words
 
 
-def start_clock(made: Installation) -> None:
-    made.start(*celery("worker", "-Q", "clock", "-P", "solo", "-n", "clock@%h"), log="clock")
-    made.start(*celery("beat"), log="beat")
+def start_clock(installation: Installation) -> None:
+    installation.start(
+        *celery("worker", "-Q", "clock", "-P", "solo", "-n", "clock@%h"), log="clock"
+    )
+    installation.start(*celery("beat"), log="beat")
 
 
-def create_jobs(made: Installation, task: str, n_steps: int) -> None:
+def create_jobs(installation: Installation, task: str, n_steps: int) -> None:
     params = {"n_steps": n_steps, "seconds": SECONDS_PER_STEP}
-    made.manage(
+    installation.manage(
         "shell",
         "--no-imports",
         "--verbosity=0",
@@ -81,23 +83,23 @@ def create_jobs(made: Installation, task: str, n_steps: int) -> None:
     )
 
 
-def running(made: Installation) -> list[tuple[Any, ...]]:
-    return made.query(
+def running(installation: Installation) -> list[tuple[Any, ...]]:
+    return installation.query(
         "SELECT id, leased_by FROM core_job WHERE state = 'running' AND n_done > 0 AND n_done < n_total - 20"
     )
 
 
-def progress(made: Installation) -> int:
-    return int(made.query("SELECT coalesce(sum(n_done), 0) FROM core_job")[0][0])
+def progress(installation: Installation) -> int:
+    return int(installation.query("SELECT coalesce(sum(n_done), 0) FROM core_job")[0][0])
 
 
-def states(made: Installation) -> set[str]:
-    return {state for (state,) in made.query("SELECT state FROM core_job")}
+def states(installation: Installation) -> set[str]:
+    return {state for (state,) in installation.query("SELECT state FROM core_job")}
 
 
-def rows_by_job(made: Installation) -> dict[int, list[int]]:
+def rows_by_job(installation: Installation) -> dict[int, list[int]]:
     rows: dict[int, list[int]] = {}
-    for job, step in made.query("SELECT job_id, subject FROM core_refusal ORDER BY id"):
+    for job, step in installation.query("SELECT job_id, subject FROM core_refusal ORDER BY id"):
         rows.setdefault(job, []).append(int(step))
     return rows
 
@@ -106,44 +108,50 @@ def n_steps() -> int:
     return 40 + STEPS_PER_KILL * N_KILLS // N_JOBS
 
 
-def work_through_kills(made: Installation, task: str, *, wipe: Callable[[], object]) -> None:
+def work_through_kills(
+    installation: Installation, task: str, *, wipe: Callable[[], object]
+) -> None:
     """Do the jobs while workers are killed, once with an emptied broker, and wait for their end."""
-    start_clock(made)
-    worker = Worker(made)
-    create_jobs(made, task, n_steps())
+    start_clock(installation)
+    worker = Worker(installation)
+    create_jobs(installation, task, n_steps())
     for kill in range(N_KILLS):
         worker.kill(wholly=kill % 5 == 0)
         if kill == N_KILLS // 2:
             wipe()
     wait_until(
-        lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ENDS)}", seconds=600
+        lambda: states(installation) == {"done"},
+        f"the end of all jobs {installation.query(ENDS)}",
+        seconds=600,
     )
 
 
 ENDS = "SELECT id, state, n_done, n_tries, error FROM core_job"
 
 
-def assert_nothing_lost_or_doubled(made: Installation) -> None:
-    rows = rows_by_job(made)
+def assert_nothing_lost_or_doubled(installation: Installation) -> None:
+    rows = rows_by_job(installation)
     assert len(rows) == N_JOBS
     assert all(steps == list(range(n_steps())) for steps in rows.values())
 
 
 @pytest.fixture
 def on_sqlite(tmp_path: Path) -> Iterator[Installation]:
-    with installation(tmp_path / "var") as made:
-        yield made
+    with new_installation(tmp_path / "var") as installation:
+        yield installation
 
 
 @pytest.fixture
 def on_postgres(tmp_path: Path, redis_url: str) -> Iterator[Installation]:
     server = os.environ["DATABASE_URL"]
-    with installation(tmp_path / "var", database_url=server, broker_url=redis_url) as made:
-        yield made
+    with new_installation(
+        tmp_path / "var", database_url=server, broker_url=redis_url
+    ) as installation:
+        yield installation
 
 
-def empty_folder(made: Installation) -> None:
-    shutil.rmtree(made.var / "broker", ignore_errors=True)
+def empty_folder(installation: Installation) -> None:
+    shutil.rmtree(installation.var / "broker", ignore_errors=True)
 
 
 def empty_redis(url: str) -> None:
@@ -197,5 +205,5 @@ def test_a_worker_that_hung_and_wakes_up_writes_nothing_more(on_postgres: Instal
     assert "lease_lost" in on_postgres.log("work")
 
 
-def holder_of(made: Installation, job: int) -> str:
-    return str(made.query(f"SELECT leased_by FROM core_job WHERE id = {job}")[0][0])
+def holder_of(installation: Installation, job: int) -> str:
+    return str(installation.query(f"SELECT leased_by FROM core_job WHERE id = {job}")[0][0])

@@ -16,7 +16,7 @@ import pytest
 
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
 from tests.apps.monitoring.monitored_shop import N, dearer
-from tests.installation import Installation, installation, kill_group, wait_until
+from tests.installation import Installation, kill_group, new_installation, wait_until
 
 pytestmark = pytest.mark.both_databases
 
@@ -67,67 +67,72 @@ def host() -> Iterator[FakeHost]:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[Installation]:
-    with installation(tmp_path / "var") as one:
-        one.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-        one.more["TICKS_WAITED_FOR"] = "sweep_jobs go_on"
-        yield one
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    with new_installation(tmp_path / "var") as new:
+        new.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        new.more["TICKS_WAITED_FOR"] = "sweep_jobs go_on"
+        yield new
 
 
 def asked(host: FakeHost) -> Counter[str]:
     return Counter(each.path for each in host.asked if each.path.startswith("/p/"))
 
 
-def worker(made: Installation, queues: str, number: int) -> Any:
+def worker(installation: Installation, queues: str, number: int) -> Any:
     options = ("-c", "2", "-n", f"{queues}{number}@%h", "--without-gossip", "--without-mingle")
-    return made.start(
+    return installation.start(
         "-m", "celery", "--quiet", "-A", APP, "worker", "-Q", queues, *options, log=queues
     )
 
 
-def beat(made: Installation, number: int) -> None:
-    options = ("-s", str(made.var / f"beat{number}"), "--pidfile", "")
-    made.start("-m", "celery", "--quiet", "-A", APP, "beat", *options, log=f"beat{number}")
+def beat(installation: Installation, number: int) -> None:
+    options = ("-s", str(installation.var / f"beat{number}"), "--pidfile", "")
+    installation.start("-m", "celery", "--quiet", "-A", APP, "beat", *options, log=f"beat{number}")
 
 
-def jobs(made: Installation, task: str) -> list[str]:
-    rows = made.query(f"SELECT state FROM core_job WHERE task = '{task}' ORDER BY id")
+def jobs(installation: Installation, task: str) -> list[str]:
+    rows = installation.query(f"SELECT state FROM core_job WHERE task = '{task}' ORDER BY id")
     return [str(state) for (state,) in rows]
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("kills")
 def test_each_page_is_visited_and_each_change_extracted_once(
-    made: Installation, host: FakeHost
+    installation: Installation, host: FakeHost
 ) -> None:
     script = BEGIN.format(address=host.url)
-    made.manage("shell", "--no-imports", "--verbosity=0", "-c", script)
-    first_change = made.query("SELECT max(change_number) FROM rules_record")[0][0]
+    installation.manage("shell", "--no-imports", "--verbosity=0", "-c", script)
+    first_change = installation.query("SELECT max(change_number) FROM rules_record")[0][0]
     for number in (1, 2):
-        beat(made, number)
-    clock = worker(made, "clock", 1)
-    fetching = made.start("manage.py", "fetch", log="fetch")
+        beat(installation, number)
+    clock = worker(installation, "clock", 1)
+    fetching = installation.start("manage.py", "fetch", log="fetch")
 
     wait_until(lambda: len(asked(host)) >= N_AT_LEAST, "the middle of the visits")
     kill_group(fetching)
     kill_group(clock)
     n_asked = asked(host).total()
     assert n_asked < N, "all pages were visited before the kill"
-    worker(made, "clock", 2)
-    extracting = worker(made, "extract,learn", 1)
-    made.start("manage.py", "fetch", log="fetch")
-    wait_until(lambda: jobs(made, "clustering.revisit_pages") == ["done"], "the end of the visits")
+    worker(installation, "clock", 2)
+    extracting = worker(installation, "extract,learn", 1)
+    installation.start("manage.py", "fetch", log="fetch")
+    wait_until(
+        lambda: jobs(installation, "clustering.revisit_pages") == ["done"], "the end of the visits"
+    )
     kill_group(extracting)
-    worker(made, "extract,learn", 2)
+    worker(installation, "extract,learn", 2)
 
     changed = f"SELECT count(*) FROM rules_record WHERE change_number > {first_change}"
-    wait_until(lambda: made.query(changed) == [(N,)], "the new records")
+    wait_until(lambda: installation.query(changed) == [(N,)], "the new records")
     wait_until(
-        lambda: set(jobs(made, "rules.extract_records")) == {"done"}, "the end of the extraction"
+        lambda: set(jobs(installation, "rules.extract_records")) == {"done"},
+        "the end of the extraction",
     )
     assert N == len(asked(host))
     assert asked(host).total() <= N + 8, "more than what was under way was asked for again"
-    assert ["done"] == jobs(made, "clustering.revisit_pages")
-    versions = made.query("SELECT count(*), count(DISTINCT record_id) FROM rules_recordversion")
+    assert ["done"] == jobs(installation, "clustering.revisit_pages")
+    versions = installation.query(
+        "SELECT count(*), count(DISTINCT record_id) FROM rules_recordversion"
+    )
     assert [(N, N)] == versions
-    assert [] == made.query("SELECT name FROM clustering_host WHERE leased_by <> ''")
+    assert [] == installation.query("SELECT name FROM clustering_host WHERE leased_by <> ''")

@@ -31,7 +31,7 @@ def page(*rows: str) -> SeenPage:
 
 
 def incidence(sets: list[set[int]], weights: list[float]) -> Incidence:
-    matrix = np.array([[float(path in one) for path in range(len(weights))] for one in sets])
+    matrix = np.array([[float(path in values) for path in range(len(weights))] for values in sets])
     return Incidence(sparse.csr_matrix(matrix.reshape(len(sets), len(weights))), np.array(weights))
 
 
@@ -89,9 +89,9 @@ class TestPaper:
     def test_random_keeps_only_pages_with_an_unseen_xpath(self) -> None:
         pages = incidence([{0}, {0}, {1}, {0, 1}], [1.0, 1.0])
         for seed in range(20):
-            chosen = random_sample(pages, seed=seed)
-            assert all(gain >= 1 for _, gain in chosen)
-            assert 2.0 == sum(gain for _, gain in chosen)
+            sample = random_sample(pages, seed=seed)
+            assert all(gain >= 1 for _, gain in sample)
+            assert 2.0 == sum(gain for _, gain in sample)
 
     @given(
         st.lists(st.sets(st.integers(0, 7)), min_size=1, max_size=7),
@@ -105,11 +105,11 @@ class TestPaper:
             return sum(weights[path] for path in set().union(*(sets[p] for p in chosen)))
 
         best = max(covered(some) for some in combinations(range(len(sets)), min(size, len(sets))))
-        chosen = weighted_greedy(incidence(sets, weights), size)
+        indices = weighted_greedy(incidence(sets, weights), size)
 
-        assert covered(tuple(p for p, _ in chosen)) >= (1 - 1 / np.e) * best - 1e-6
-        assert covered(tuple(p for p, _ in chosen)) == pytest.approx(
-            sum(gain for _, gain in chosen)
+        assert covered(tuple(p for p, _ in indices)) >= (1 - 1 / np.e) * best - 1e-6
+        assert covered(tuple(p for p, _ in indices)) == pytest.approx(
+            sum(gain for _, gain in indices)
         )
 
 
@@ -214,7 +214,7 @@ def test_the_first_sample_shows_what_most_samples_show() -> None:
     maker = "<dl><dt>Maker</dt><dd>m{0}</dd></dl>"
     plain = [page(f"<h1>n{n}</h1>", maker.format(n), f"<p>t{n}</p>") for n in range(9)]
     tags = ("b", "i", "u", "s", "em", "q", "sub")
-    rare = [f"<{one}><{two}>x</{two}></{one}>" for one in tags for two in tags if one != two]
+    rare = [f"<{tag}><{two}>x</{two}></{tag}>" for tag in tags for two in tags if tag != two]
     pages = [page("<h1>n</h1>", *rare), *plain]
 
     assert 0 == draw(pages)[0].page

@@ -8,7 +8,7 @@ from tests.algorithms.clustering.records.test_page_model import model
 
 def records(body: bytes) -> list[str]:
     page = model(body)
-    return [page.text_at(*page.interval(one)) for one in extract_region(page)]
+    return [page.text_at(*page.interval(each)) for each in extract_region(page)]
 
 
 def test_rows_are_a_data_region() -> None:

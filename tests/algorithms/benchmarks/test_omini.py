@@ -18,15 +18,15 @@ def test_records_begin_with_the_separator() -> None:
     page = model(ROWS)
 
     assert ["a1", "b1", "c1", "d1", "e1", "f1"] == [
-        page.text_at(*page.interval(one)) for one in extract_objects(page)
+        page.text_at(*page.interval(interval)) for interval in extract_objects(page)
     ]
 
 
 def test_a_run_reaches_to_the_next_separator() -> None:
     page = model(b"<dl><dt>a<dd>some text<dt>b<dd>more text<dt>c<dd>the last</dl>")
-    found = [page.text_at(*page.interval(one)) for one in extract_objects(page)]
+    results = [page.text_at(*page.interval(interval)) for interval in extract_objects(page)]
 
-    assert found == ["asometext", "bmoretext", "cthelast"]
+    assert results == ["asometext", "bmoretext", "cthelast"]
 
 
 def test_where_no_tag_comes_twice_there_is_no_separator() -> None:

@@ -144,9 +144,9 @@ class TestEachParameter:
     ) -> None:
         pages = shop()
         evidence = evidence_of(pages)
-        chosen = clusterer.with_values({parameter.name: parameter.default})
+        selection = clusterer.with_values({parameter.name: parameter.default})
 
-        assert grouped(clusterer, pages, evidence) == grouped(chosen, pages, evidence)
+        assert grouped(clusterer, pages, evidence) == grouped(selection, pages, evidence)
 
     def test_other_values_are_taken(self, clusterer: Clusterer, parameter: Parameter) -> None:
         pages = shop()
@@ -158,11 +158,13 @@ class TestEachParameter:
             "whole number": [parameter.least, parameter.most],
         }
         for value in values[parameter.kind]:
-            chosen = clusterer.with_values({parameter.name: value})
-            grouping = grouped(chosen, pages, evidence)
-            observations = [chosen.observe(page) if chosen.observe else None for page in pages]
+            selection = clusterer.with_values({parameter.name: value})
+            grouping = grouped(selection, pages, evidence)
+            observations = [
+                selection.observe(page) if selection.observe else None for page in pages
+            ]
             for page, observation in zip(pages, observations, strict=True):
-                chosen.assign(grouping.model, observation, page.url)
+                selection.assign(grouping.model, observation, page.url)
 
     def test_its_sentence_is_one(self, clusterer: Clusterer, parameter: Parameter) -> None:
         assert parameter.sentence.endswith(".")

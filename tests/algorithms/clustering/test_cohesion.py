@@ -52,4 +52,4 @@ def test_cohesion_is_the_mean_likeness() -> None:
     st.lists(st.integers(0, 20)),
 )
 def test_a_distance_is_between_0_and_1(sets: list[list[int]], page: list[int]) -> None:
-    assert 0 <= distance_to(centre_of([paths(*one) for one in sets]), paths(*page)) <= 1
+    assert 0 <= distance_to(centre_of([paths(*values) for values in sets]), paths(*page)) <= 1

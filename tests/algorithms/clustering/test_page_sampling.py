@@ -78,7 +78,7 @@ def test_the_sample_is_the_same_whatever_order_pages_come_in(seed: int, size: in
 
     assert sampled == [mixed[index] for index in sample_by_strata(mixed, size)]
     assert min(size, len(pages)) == len(set(sampled))
-    assert sampled == sorted(sampled, key=lambda one: one.url_hash)
+    assert sampled == sorted(sampled, key=lambda each: each.url_hash)
 
 
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=60), st.integers(0, 5_000))

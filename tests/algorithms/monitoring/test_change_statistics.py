@@ -21,9 +21,9 @@ class TestPaper:
 
     def test_a_higher_threshold_never_finds_more(self) -> None:
         shares = [0.95, 0.8, 0.99, 0.5, 0.6, 0.2, 0.9]
-        found = [count_changes(shares, threshold / 10) for threshold in range(1, 10)]
+        results = [count_changes(shares, threshold / 10) for threshold in range(1, 10)]
 
-        assert sorted(found, reverse=True) == found
+        assert sorted(results, reverse=True) == results
 
 
 def test_a_change_that_stays_counts_once() -> None:

@@ -14,7 +14,7 @@ FAILING = frozenset(PAGES[:7])
 
 def marks(*, with_layout: bool) -> dict[str, list[str]]:
     chance = random.Random(7)
-    told = {}
+    line = {}
     for page in PAGES:
         rows = "".join(
             f"<p class=c{n}x>{'ab'[n % 2]}</p>" for n in range(40) if chance.random() < 0.5
@@ -24,10 +24,10 @@ def marks(*, with_layout: bool) -> dict[str, list[str]]:
             if page in FAILING
             else f"<div>{rows}</div>"
         )
-        told[page] = marks_of(
+        line[page] = marks_of(
             html.document_fromstring(body if with_layout else f"<div>{rows}</div>")
         )
-    return told
+    return line
 
 
 def test_a_mark_of_the_layout_that_fails_is_found_and_named() -> None:

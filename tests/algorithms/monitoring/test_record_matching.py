@@ -21,7 +21,7 @@ PAGE = """<body><ul><li><a href=/>Home</a><li>Lamp</ul><div><p>Ad: Lamp</p>
 
 def test_records_are_found_by_their_values_wherever_they_moved() -> None:
     tree = html.document_fromstring(PAGE)
-    menu, cards = ([[one] for one in tree.iter(tag)] for tag in ("li", "p"))
+    menu, cards = ([[element] for element in tree.iter(tag)] for tag in ("li", "p"))
     found = match_list([menu, cards], KNOWN, KINDS)
 
     assert found is not None
@@ -31,5 +31,8 @@ def test_records_are_found_by_their_values_wherever_they_moved() -> None:
 def test_where_nothing_is_found_there_is_no_list() -> None:
     tree = html.document_fromstring(PAGE)
 
-    assert match_list([[[one] for one in tree.iter("p")]], [{"name": "Stove"}, {}], KINDS) is None
+    assert (
+        match_list([[[element] for element in tree.iter("p")]], [{"name": "Stove"}, {}], KINDS)
+        is None
+    )
     assert match_list([], KNOWN, KINDS) is None

@@ -42,7 +42,7 @@ PROPOSED = propose_annotations(PAGES, [NAME, CODE, TAGS, VIEWS, PRICE])
 
 
 def texts(attribute: str) -> list[list[str]]:
-    return [[one.place.text for one in page.values.get(attribute, ())] for page in PROPOSED]
+    return [[each.place.text for each in page.values.get(attribute, ())] for page in PROPOSED]
 
 
 def test_every_constant_value_is_found_again() -> None:
@@ -58,7 +58,7 @@ def test_what_is_not_there_is_absent() -> None:
 
     assert lacking == {page.url for page in PROPOSED if "code" in page.absent}
     assert [[]] * len(lacking) == [
-        found for found, page in zip(texts("code"), PROPOSED, strict=True) if page.url in lacking
+        text for text, page in zip(texts("code"), PROPOSED, strict=True) if page.url in lacking
     ]
 
 
@@ -84,9 +84,9 @@ def test_a_cloud_of_all_tags_is_not_the_list_of_a_page() -> None:
             {"tags": mine},
         )
 
-    found = propose_annotations([page(n) for n in range(6)], [TAGS])
+    result = propose_annotations([page(n) for n in range(6)], [TAGS])
     assert {"/html/body/ul[2]"} == {
-        one.place.xpath.partition("/li")[0] for page in found for one in page.values["tags"]
+        one.place.xpath.partition("/li")[0] for page in result for one in page.values["tags"]
     }
 
 
@@ -114,11 +114,11 @@ def test_a_price_found_elsewhere_by_chance_is_not_proposed() -> None:
 
 
 def test_pages_are_chosen_that_show_each_attribute_and_its_lack() -> None:
-    chosen = choose_pages(PROPOSED, 5)
+    sample = choose_pages(PROPOSED, 5)
 
-    assert 5 == len(chosen)
-    assert any("code" in page.absent for page in chosen)
-    assert any("code" in page.values for page in chosen)
+    assert 5 == len(sample)
+    assert any("code" in page.absent for page in sample)
+    assert any("code" in page.values for page in sample)
 
 
 def test_a_page_on_which_nothing_is_found_is_not_chosen() -> None:
@@ -157,9 +157,9 @@ class TestLayouts:
 
     def test_pages_to_learn_from_are_of_both_layouts(self) -> None:
         pages = [layout(n, is_tabular=n >= 32) for n in range(20, 36)]
-        chosen = choose_pages(propose_annotations(pages, [CODE]), 4)
+        sample = choose_pages(propose_annotations(pages, [CODE]), 4)
 
-        assert {"i", "td"} == {page.values["code"][0].place.tag for page in chosen}
+        assert {"i", "td"} == {page.values["code"][0].place.tag for page in sample}
 
 
 class TestFrames:
@@ -175,12 +175,12 @@ class TestFrames:
         plural, single = ValueFrame("", " reviews"), ValueFrame("", " review")
         pages = [self.page(n, f"{n + 40} reviews", frame=plural) for n in range(3, 9)]
         pages.append(self.page(1, "1 review", frame=single))
-        found = [
+        results = [
             [value.place.text for value in page.values["reviews"]]
             for page in propose_annotations(pages, [self.REVIEWS])
         ]
 
-        assert [[f"{n + 40}"] for n in range(3, 9)] + [["1"]] == found
+        assert [[f"{n + 40}"] for n in range(3, 9)] + [["1"]] == results
 
     def test_what_is_no_number_there_is_not_taken(self) -> None:
         pages = [self.page(n, "no reviews", frame=ValueFrame("", " reviews")) for n in range(3, 9)]

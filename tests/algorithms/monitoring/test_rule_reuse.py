@@ -78,14 +78,14 @@ class TestPaper:
         assert ("p", [frozenset("abc")]) == (result.from_cluster, tested)
 
     def test_cluster_match_is_an_equal_signature(self) -> None:
-        variant, found = match_clusters(new("a"), [old("p", "a", OTHER), old("q", "a")])
+        variant, result = match_clusters(new("a"), [old("p", "a", OTHER), old("q", "a")])
 
-        assert ("cluster_match", ["q"]) == (variant, [one.name for one in found])
+        assert ("cluster_match", ["q"]) == (variant, [each.name for each in result])
 
     def test_page_match_is_a_signature_that_covers_all_pages(self) -> None:
-        variant, found = match_clusters(new("a"), [old("p", "a", OTHER), old("q", "a", WIDE)])
+        variant, result = match_clusters(new("a"), [old("p", "a", OTHER), old("q", "a", WIDE)])
 
-        assert ("page_match", ["q"]) == (variant, [one.name for one in found])
+        assert ("page_match", ["q"]) == (variant, [each.name for each in result])
 
     def test_the_stricter_variant_decides(self) -> None:
         assert (
@@ -143,14 +143,14 @@ class TestBeyondThePaper:
         assert not field_test_of_rule([], [NAME]).has_passed
 
     def test_the_decision_is_explained(self) -> None:
-        told = find_reuse(
+        result = find_reuse(
             new("ab"), [old("p", "ab")], lambda *_: ([versions("a", "x", "x")], [NAME])
         ).why
 
         assert ["p (2 of 2)", "Cluster match", "passed on 1 of 1"] == [
             part
             for part, sentence in zip(
-                ("p (2 of 2)", "Cluster match", "passed on 1 of 1"), told, strict=True
+                ("p (2 of 2)", "Cluster match", "passed on 1 of 1"), result, strict=True
             )
             if part in sentence
         ]

@@ -49,14 +49,14 @@ def page(
     outcome: Literal["ok", "changed", "unreachable"] | None = None,
     **more: Any,
 ) -> PageTest:
-    told: Literal["ok", "changed", "unreachable"] = outcome or (
+    result: Literal["ok", "changed", "unreachable"] = outcome or (
         "ok" if shingle is not False and field else "changed"
     )
-    return PageTest("u", told, shingle, field, **more)
+    return PageTest("u", result, shingle, field, **more)
 
 
 def kinds(was: list[Line], now: list[Line]) -> list[tuple[str, str]]:
-    return [(one.attribute, one.kind) for one in field_test(was, now, PRODUCT)]
+    return [(each.attribute, each.kind) for each in field_test(was, now, PRODUCT)]
 
 
 class TestPaper:
@@ -90,7 +90,7 @@ class TestPaper:
         )
 
         assert [True, True, False] == [
-            one.is_changed_for_the_paper for one in (by_shingle, by_field, by_neither)
+            each.is_changed_for_the_paper for each in (by_shingle, by_field, by_neither)
         ]
 
 

@@ -37,17 +37,18 @@ def plan(
     return SlotPlan(every, hourly, ZoneInfo(zone), start, end, offset, phase)
 
 
-def slots(made: SlotPlan, start: datetime, n: int) -> list[datetime]:
-    found = [next_slot(made, start)]
-    while len(found) < n:
-        found.append(next_slot(made, found[-1]))
-    return found
+def slots(slot_plan: SlotPlan, start: datetime, n: int) -> list[datetime]:
+    results = [next_slot(slot_plan, start)]
+    while len(results) < n:
+        results.append(next_slot(slot_plan, results[-1]))
+    return results
 
 
 def test_a_daily_check_is_at_the_same_local_time_all_year() -> None:
-    made = plan(offset=0.25)
+    slot_plan = plan(offset=0.25)
     times = {
-        one.astimezone(VIENNA).time() for one in slots(made, datetime(2025, 1, 1, tzinfo=UTC), 365)
+        slot.astimezone(VIENNA).time()
+        for slot in slots(slot_plan, datetime(2025, 1, 1, tzinfo=UTC), 365)
     }
 
     assert {time(6)} == times
@@ -57,38 +58,40 @@ def test_a_daily_check_is_at_the_same_local_time_all_year() -> None:
     ("day", "n"), [(date(2025, 3, 30), 23), (date(2025, 10, 26), 25), (date(2025, 6, 1), 24)]
 )
 def test_hourly_checks_have_as_many_slots_as_the_day_has_hours(day: date, n: int) -> None:
-    found = slots_of_day(plan(hourly=True), day)
+    result = slots_of_day(plan(hourly=True), day)
 
-    assert n == len(found)
-    assert {timedelta(hours=1)} == {b - a for a, b in pairwise(found)}
+    assert n == len(result)
+    assert {timedelta(hours=1)} == {b - a for a, b in pairwise(result)}
 
 
 def test_a_time_that_the_clocks_skip_moves_on() -> None:
-    made = plan(start=time(2), end=time(3))
+    slot_plan = plan(start=time(2), end=time(3))
 
-    assert datetime(2025, 3, 30, 1, 30, tzinfo=UTC) == slots_of_day(made, date(2025, 3, 30))[0]
+    assert datetime(2025, 3, 30, 1, 30, tzinfo=UTC) == slots_of_day(slot_plan, date(2025, 3, 30))[0]
 
 
 def test_a_time_that_comes_twice_is_one_slot() -> None:
-    made = plan(start=time(2), end=time(3))
+    slot_plan = plan(start=time(2), end=time(3))
 
-    assert [datetime(2025, 10, 26, 0, 30, tzinfo=UTC)] == slots_of_day(made, date(2025, 10, 26))
+    assert [datetime(2025, 10, 26, 0, 30, tzinfo=UTC)] == slots_of_day(
+        slot_plan, date(2025, 10, 26)
+    )
 
 
 def test_windows_go_over_midnight() -> None:
-    made = plan(2, hourly=True, start=time(22), end=time(6), zone="UTC")
-    found = slots_of_day(made, date(2025, 5, 1))
+    slot_plan = plan(2, hourly=True, start=time(22), end=time(6), zone="UTC")
+    result = slots_of_day(slot_plan, date(2025, 5, 1))
 
-    assert [23, 1, 3, 5] == [one.hour for one in found]
+    assert [23, 1, 3, 5] == [each.hour for each in result]
     assert datetime(2025, 5, 2, 1, tzinfo=UTC) == next_slot(
-        made, datetime(2025, 5, 2, 0, tzinfo=UTC)
+        slot_plan, datetime(2025, 5, 2, 0, tzinfo=UTC)
     )
 
 
 def test_every_third_day_is_every_third_day() -> None:
-    found = slots(plan(3, phase=1, zone="UTC"), datetime(2025, 1, 1, tzinfo=UTC), 5)
+    result = slots(plan(3, phase=1, zone="UTC"), datetime(2025, 1, 1, tzinfo=UTC), 5)
 
-    assert {timedelta(days=3)} == {b - a for a, b in pairwise(found)}
+    assert {timedelta(days=3)} == {b - a for a, b in pairwise(result)}
 
 
 def test_a_thousand_sites_fill_a_day_evenly() -> None:
@@ -110,12 +113,12 @@ def test_a_thousand_sites_fill_a_day_evenly() -> None:
 def test_next_and_last_agree(
     every: int, *, hourly: bool, start: time, end: time, offset: float, phase: int, minutes: int
 ) -> None:
-    made = plan(every, hourly=hourly, start=start, end=end, offset=offset, phase=phase)
+    slot_plan = plan(every, hourly=hourly, start=start, end=end, offset=offset, phase=phase)
     now = datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
-    following = next_slot(made, now)
+    following = next_slot(slot_plan, now)
 
     assert now < following
-    assert following == last_slot(made, following)
-    assert last_slot(made, now) <= now
-    assert 0 == count_slots(made, now + timedelta(microseconds=1), following)
-    assert 1 == count_slots(made, following, following + timedelta(seconds=1))
+    assert following == last_slot(slot_plan, following)
+    assert last_slot(slot_plan, now) <= now
+    assert 0 == count_slots(slot_plan, now + timedelta(microseconds=1), following)
+    assert 1 == count_slots(slot_plan, following, following + timedelta(seconds=1))

@@ -80,12 +80,17 @@ def baseline() -> list[Reading]:
 
 def found(baseline: list[Reading], now: list[Reading]) -> dict[str, set[str]]:
     models = learn_models(baseline, KINDS, a_week_on(baseline, 5))
-    return {one.attribute: set(one.witnesses) for one in suspicions(models, now, baseline)}
+    return {
+        suspicion.attribute: set(suspicion.witnesses)
+        for suspicion in suspicions(models, now, baseline)
+    }
 
 
 def alerts(baseline: list[Reading], now: list[Reading]) -> set[str]:
     models = learn_models(baseline, KINDS, a_week_on(baseline, 5))
-    return {one.attribute for one in suspicions(models, now, baseline) if one.is_alert}
+    return {
+        suspicion.attribute for suspicion in suspicions(models, now, baseline) if suspicion.is_alert
+    }
 
 
 class TestGoodValues:
@@ -168,10 +173,12 @@ class TestWrongValues:
 
     def test_what_a_suspicion_says_can_be_read(self, baseline: list[Reading]) -> None:
         models = learn_models(baseline, KINDS)
-        [one] = suspicions(models, with_change(baseline, brand="name"), baseline)
+        [first] = suspicions(models, with_change(baseline, brand="name"), baseline)
 
-        assert "values of brand: 100% of 20 look unlike those before" in str(one)
-        assert ("/p/0", baseline[0].record["brand"], baseline[0].record["name"]) == one.examples[0]
+        assert "values of brand: 100% of 20 look unlike those before" in str(first)
+        assert ("/p/0", baseline[0].record["brand"], baseline[0].record["name"]) == first.examples[
+            0
+        ]
 
 
 class TestFewValues:

@@ -29,21 +29,24 @@ HISTORY = [past(3, 10, broken=True), past(2, 6, broken=True), past(1, 0, broken=
 
 
 def test_the_same_thresholds_decide_the_same() -> None:
-    found = judge_again(HISTORY, Thresholds())
+    verdicts = judge_again(HISTORY, Thresholds())
 
-    assert (3, 2, 2, ()) == found
+    assert (3, 2, 2, ()) == verdicts
     assert (
         "Over 3 checks: 2 site changes instead of 2. No check would have ended otherwise."
-        == str(found)
+        == str(verdicts)
     )
 
 
 def test_a_higher_share_of_pages_would_have_been_quieter() -> None:
-    found = judge_again(HISTORY, Thresholds(pages=0.8))
+    verdicts = judge_again(HISTORY, Thresholds(pages=0.8))
 
-    assert (1, [2]) == (found.n_changed_now, [one.number for one in found.other_verdicts])
-    assert ("products",) == found.other_verdicts[0].no_longer
-    assert "one site change instead of 2" in str(found)
+    assert (1, [2]) == (
+        verdicts.n_changed_now,
+        [other_verdict.number for other_verdict in verdicts.other_verdicts],
+    )
+    assert ("products",) == verdicts.other_verdicts[0].no_longer
+    assert "one site change instead of 2" in str(verdicts)
 
 
 def test_a_lower_one_would_have_said_more() -> None:

@@ -71,10 +71,10 @@ def clustering_of(shop: Shop, found: Mapping[str | None, str] | Mapping[str, str
 def pages_by_cluster(shop: Shop, clustering: Clustering) -> dict[str, str]:
     """Return the letters of each cluster's pages."""
     rows = PageMembership.objects.filter(clustering=clustering).order_by("page__url")
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name, url in rows.values_list("cluster__name", "page__url"):
-        found[name] = found.get(name, "") + url.removeprefix(shop.site.root_url)
-    return found
+        result[name] = result.get(name, "") + url.removeprefix(shop.site.root_url)
+    return result
 
 
 def _cluster(shop: Shop, name: str) -> Cluster:

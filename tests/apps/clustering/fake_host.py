@@ -77,7 +77,7 @@ class FakeHost(ThreadingHTTPServer):
     @property
     def paths(self) -> list[str]:
         """Return the paths asked for, but for robots.txt."""
-        return [asked.path for asked in self.asked if asked.path != "/robots.txt"]
+        return [request.path for request in self.asked if request.path != "/robots.txt"]
 
     def __enter__(self) -> Self:
         threading.Thread(
@@ -101,18 +101,18 @@ class _Visitor(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        asked = Asked(
+        requested = Asked(
             self.command,
             self.path,
             dict(self.headers.items()),
             time.monotonic(),
             self.rfile.read(int(self.headers.get("Content-Length", 0))),
         )
-        self.server.asked.append(asked)
+        self.server.asked.append(requested)
         route = self.server.routes.get(
             self.path, Answer(b"not found", 404, {"Content-Type": "text/plain"})
         )
-        answer = route(asked) if callable(route) else route
+        answer = route(requested) if callable(route) else route
         if answer.raw is not None:
             answer.raw(self)
             self.close_connection = True
@@ -177,7 +177,10 @@ def canary(*addresses: str) -> Iterator[Canary]:
     """Listen on one port of all these addresses and count who connects; each gets a short answer."""
     first = socket.create_server((addresses[0], 0), family=_family(addresses[0]))
     bird = Canary(first.getsockname()[1])
-    others = [socket.create_server((one, bird.port), family=_family(one)) for one in addresses[1:]]
+    others = [
+        socket.create_server((address, bird.port), family=_family(address))
+        for address in addresses[1:]
+    ]
     listeners = [first, *others]
     is_over = threading.Event()
     threads = [

@@ -31,8 +31,8 @@ class Club(FakeHost):
         for path in paths:
             self.routes[f"/{path}"] = self.for_members(page("/", text=f"{path} Log out"))
 
-    def enter(self, asked: Asked) -> Answer:
-        entered = parse_qs(asked.body.decode())
+    def enter(self, request: Asked) -> Answer:
+        entered = parse_qs(request.body.decode())
         right = {"token": ["t1"], "user": ["ada"], "password": [PASSWORD], "go": ["in"]}
         if entered != right or self.closes_for_good:
             return Answer(b"<p>Wrong. Log in</p>", headers=HTML)
@@ -46,8 +46,8 @@ class Club(FakeHost):
         )
 
     def for_members(self, inside: Answer) -> Callable[[Asked], Answer]:
-        def reply(asked: Asked) -> Answer:
-            is_known = asked.headers.get("Cookie", "").removeprefix("session=") in self.sessions
+        def reply(request: Asked) -> Answer:
+            is_known = request.headers.get("Cookie", "").removeprefix("session=") in self.sessions
             if is_known and self.n_left > 0:
                 self.n_left -= 1
                 return inside

@@ -58,12 +58,12 @@ def manage(
 
 
 def environment(var: Path) -> dict[str, str]:
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("DATABASE", "DJANGO", "VERTEX"))
     }
-    return kept | {"VERTEX_VAR": str(var)}
+    return inherited | {"VERTEX_VAR": str(var)}
 
 
 def told(run: subprocess.CompletedProcess[bytes]) -> list[str]:

@@ -37,14 +37,14 @@ def names(page: ListPage[Site]) -> list[str]:
 
 def walk(order: list[str], *, size: int = 2) -> list[str]:
     """Return the names of all parts, from the first to the last."""
-    found: list[str] = []
+    results: list[str] = []
     after = ""
     while True:
         page = list_page(Site.objects.all(), order=order, after=after, size=size)
-        found += names(page)
+        results += names(page)
         after = page.next
         if not after:
-            return found
+            return results
 
 
 def walk_back(order: list[str], *, size: int = 2) -> list[str]:
@@ -52,11 +52,11 @@ def walk_back(order: list[str], *, size: int = 2) -> list[str]:
     page = list_page(Site.objects.all(), order=order, size=size)
     while page.next:
         page = list_page(Site.objects.all(), order=order, after=page.next, size=size)
-    found = names(page)
+    result = names(page)
     while page.previous:
         page = list_page(Site.objects.all(), order=order, after=page.previous, size=size)
-        found = names(page) + found
-    return found
+        result = names(page) + result
+    return result
 
 
 class TestOrder:

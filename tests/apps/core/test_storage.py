@@ -274,10 +274,10 @@ class TestFullDisk:
             pytest.skip("this machine lets nothing be mounted")
         try:
             store = PageStore(folder)
-            kept = [store.put(os.urandom(300_000))]
+            remaining = [store.put(os.urandom(300_000))]
             with pytest.raises(DiskFull, match="small"):
                 store.put_many([os.urandom(300_000) for _ in range(5)])
-            assert set(kept) <= set(store.names())
+            assert set(remaining) <= set(store.names())
             assert all(store.read(name) for name in store.names())
             assert [] == leftovers(store)
         finally:
@@ -304,7 +304,7 @@ def test_kill_in_the_middle_of_writing_breaks_nothing(store: PageStore, tmp_path
         "VERTEX_VAR": str(tmp_path / "var"),
         "DJANGO_SETTINGS_MODULE": "vertex.settings",
     }
-    told: list[str] = []
+    results: list[str] = []
     n_half_written = n_kills = 0
     while n_kills < 3 or (n_half_written == 0 and n_kills < 20):
         command = [sys.executable, "-c", WRITER, str(store.folder), str(n_kills)]
@@ -312,15 +312,15 @@ def test_kill_in_the_middle_of_writing_breaks_nothing(store: PageStore, tmp_path
             command, stdout=subprocess.PIPE, text=True, env=environment
         ) as writer:
             assert writer.stdout is not None
-            told.append(writer.stdout.readline().strip())  # it is at work
+            results.append(writer.stdout.readline().strip())  # it is at work
             await_half_written(store, seconds=2)
             os.kill(writer.pid, signal.SIGKILL)
-            told += writer.stdout.read().split()
+            results += writer.stdout.read().split()
         n_kills += 1
         n_half_written += len(leftovers(store))
     names = list(store.names())
-    assert set(told) <= set(names)
-    assert len(told) >= n_kills
+    assert set(results) <= set(names)
+    assert len(results) >= n_kills
     assert n_half_written > 0, "no writer was killed in mid-write; the test shows nothing"
     assert all(name == sha256(store.read(name)).hexdigest() for name in names)
 

@@ -68,8 +68,8 @@ def archive(
     pages = [*(make(n) for n in range(1, N + 1)), *articles(range(N // 2)), *more]
     for number, (path, body, kind) in enumerate(pages):
         (folder / f"{number}.html").write_bytes(body)
-        told = {"url": site.root_url + path, "file": f"{number}.html", "content_type": kind}
-        lines.append(json.dumps(told | {"status": status}))
+        line = {"url": site.root_url + path, "file": f"{number}.html", "content_type": kind}
+        lines.append(json.dumps(line | {"status": status}))
     manifest = folder / "manifest.jsonl"
     manifest.write_text("\n".join(lines))
     return str(manifest)

@@ -50,7 +50,7 @@ class Shop:
 
     def asked(self) -> list[str]:
         """Return the product pages that were asked for."""
-        return [one.path for one in self.host.asked if one.path.startswith("/p/")]
+        return [request.path for request in self.host.asked if request.path.startswith("/p/")]
 
     def _answer(self, n: int) -> Callable[[Asked], Answer]:
         def answer(_asked: Asked) -> Answer:

@@ -82,12 +82,12 @@ def watched(name: str = "shop", *, days: int = 3, rule: bool = True) -> Site:
     """Return a site with a daily schedule, a rule, checks and coverage of the last days."""
     site = site_of(name)
     Schedule.objects.create(site=site, next_at=timezone.now() + timedelta(hours=5))
-    made = ruled(site) if rule else None
+    created = ruled(site) if rule else None
     for day in range(days):
         checked(site, day + 0.01)
         today = timezone.now().date() - timedelta(days=day)
         Coverage.objects.create(
-            site=site, rule=made, day=today, n_pages=20, n_served=18, n_records=18
+            site=site, rule=created, day=today, n_pages=20, n_served=18, n_records=18
         )
     return site
 

@@ -115,17 +115,17 @@ def annotate_list(site: Site, number: int) -> None:
         site=site, url=f"{site.root_url}list/{number}"
     )
     name, price = (Attribute.objects.get(name=name) for name in ("name", "price"))
-    said = {"page": page, "snapshot": page.latest_snapshot}
+    where = {"page": page, "snapshot": page.latest_snapshot}
     for n in (1, 2, 3):
         record = f"/html/body/ul/li[{n + 1}]"
-        Annotation.objects.create(**said, kind=Annotation.Kind.RECORD, record=[record], position=n)
+        Annotation.objects.create(**where, kind=Annotation.Kind.RECORD, record=[record], position=n)
         value = {"record": [record], "position": n}
         Annotation.objects.create(
-            **said, **value, attribute=name, xpath=f"{record}/b", text=f"Item {number}{n}"
+            **where, **value, attribute=name, xpath=f"{record}/b", text=f"Item {number}{n}"
         )
         if n % 2:
             Annotation.objects.create(
-                **said, **value, attribute=price, xpath=f"{record}/i", text=f"{number}{n} EUR"
+                **where, **value, attribute=price, xpath=f"{record}/i", text=f"{number}{n} EUR"
             )
 
 

@@ -16,7 +16,7 @@ from django.db import OperationalError, connection
 from kombu import Connection
 
 from tests.conftest import IS_FULL
-from tests.installation import Installation, installation, wait_until
+from tests.installation import Installation, new_installation, wait_until
 from vertex import celery
 from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
@@ -149,18 +149,18 @@ def unreachable(broker: Any) -> BaseException:
 
 
 @contextmanager
-def working(made: Installation) -> Iterator[Installation]:
+def working(installation: Installation) -> Iterator[Installation]:
     """Start a worker for the queue keep and the clock."""
     words = ["-m", "celery", "--quiet", "-A", "tests.journeys.stepping"]
     worker = [*words, "worker", "--without-gossip", "--without-mingle"]
-    made.start(*worker, "-Q", "keep", "-c", "1", "-n", "work@%h", log="work")
-    made.start(*worker, "-Q", "clock", "-P", "solo", "-n", "clock@%h", log="clock")
-    made.start(*words, "beat", log="beat")
-    yield made
+    installation.start(*worker, "-Q", "keep", "-c", "1", "-n", "work@%h", log="work")
+    installation.start(*worker, "-Q", "clock", "-P", "solo", "-n", "clock@%h", log="clock")
+    installation.start(*words, "beat", log="beat")
+    yield installation
 
 
-def create_job(made: Installation) -> None:
-    made.manage(
+def create_job(installation: Installation) -> None:
+    installation.manage(
         "shell",
         "--no-imports",
         "--verbosity=0",
@@ -172,40 +172,48 @@ def create_job(made: Installation) -> None:
     )
 
 
-def do_a_job(made: Installation) -> None:
-    create_job(made)
+def do_a_job(installation: Installation) -> None:
+    create_job(installation)
     wait_until(
-        lambda: made.query("SELECT state, n_tries FROM core_job") == [("done", 1)],
+        lambda: installation.query("SELECT state, n_tries FROM core_job") == [("done", 1)],
         "the job is done",
     )
 
 
-def beats(made: Installation) -> set[str]:
-    return {name for (name,) in made.query("SELECT name FROM core_heartbeat")}
+def beats(installation: Installation) -> set[str]:
+    return {name for (name,) in installation.query("SELECT name FROM core_heartbeat")}
 
 
 @pytest.mark.slow
 class TestBrokers:
     def test_the_folder(self, tmp_path: Path) -> None:
-        with installation(tmp_path / "var") as made, working(made):
-            do_a_job(made)
-            wait_until(lambda: {"clock", "keep"} <= beats(made), "signs of life")
-            assert "Traceback" not in made.log("work") + made.log("clock") + made.log("beat")
+        with new_installation(tmp_path / "var") as installation, working(installation):
+            do_a_job(installation)
+            wait_until(lambda: {"clock", "keep"} <= beats(installation), "signs of life")
+            assert "Traceback" not in installation.log("work") + installation.log(
+                "clock"
+            ) + installation.log("beat")
 
     @pytest.mark.redis
     def test_redis(self, tmp_path: Path, redis_url: str) -> None:
-        with installation(tmp_path / "var", broker_url=redis_url) as made, working(made):
-            do_a_job(made)
-            wait_until(lambda: {"clock", "keep"} <= beats(made), "signs of life")
+        with (
+            new_installation(tmp_path / "var", broker_url=redis_url) as installation,
+            working(installation),
+        ):
+            do_a_job(installation)
+            wait_until(lambda: {"clock", "keep"} <= beats(installation), "signs of life")
 
     def test_rabbitmq(self, tmp_path: Path, rabbitmq_url: str) -> None:
-        with installation(tmp_path / "var", broker_url=rabbitmq_url) as made, working(made):
-            do_a_job(made)
-            wait_until(lambda: {"clock", "keep"} <= beats(made), "signs of life")
+        with (
+            new_installation(tmp_path / "var", broker_url=rabbitmq_url) as installation,
+            working(installation),
+        ):
+            do_a_job(installation)
+            wait_until(lambda: {"clock", "keep"} <= beats(installation), "signs of life")
             with Connection(rabbitmq_url) as broker:
                 assert queue_type_is_quorum(broker)
                 is_old = broker.connection.server_properties["version"].startswith("3.10.")
-            assert is_old == ("consumer_timeout = 604800000" in made.log("work"))
+            assert is_old == ("consumer_timeout = 604800000" in installation.log("work"))
 
 
 def queue_type_is_quorum(broker: Any) -> bool:

@@ -26,9 +26,13 @@ PRODUCTION = {
 
 def python(program: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a program in an installation of its own, with nothing set but what is given."""
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME") if name in os.environ}
+    inherited = {
+        name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME") if name in os.environ
+    }
     variables = (
-        kept | {"VERTEX_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "vertex.settings"} | environ
+        inherited
+        | {"VERTEX_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "vertex.settings"}
+        | environ
     )
     return subprocess.run(
         [sys.executable, "-c", program],

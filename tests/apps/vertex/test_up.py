@@ -24,23 +24,23 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[Installation]:
+def installation(tmp_path: Path) -> Iterator[Installation]:
     """An installation that nobody migrated or made folders for."""
-    made = Installation(tmp_path)
-    made.var = tmp_path / "var"
-    made.var.mkdir()
-    yield made
-    made.stop()
+    installation = Installation(tmp_path)
+    installation.var = tmp_path / "var"
+    installation.var.mkdir()
+    yield installation
+    installation.stop()
 
 
-def start(made: Installation, port: int) -> subprocess.Popen[bytes]:
-    process = made.start("manage.py", "up", "--port", str(port), "--workers", "1", log="up")
+def start(installation: Installation, port: int) -> subprocess.Popen[bytes]:
+    process = installation.start("manage.py", "up", "--port", str(port), "--workers", "1", log="up")
     wait_until(
-        lambda: "Vertex answers at" in made.log("up") or process.poll() is not None,
+        lambda: "Vertex answers at" in installation.log("up") or process.poll() is not None,
         "an answer",
         seconds=600,
     )
-    assert process.poll() is None, made.log("up")
+    assert process.poll() is None, installation.log("up")
     return process
 
 
@@ -54,16 +54,20 @@ def workers_of(process: subprocess.Popen[bytes], name: str) -> list[int]:
     return [child.pid for child in children if f"--hostname={name}@%h" in child.cmdline()]
 
 
-def test_it_serves_works_restarts_what_died_and_stops_cleanly(made: Installation) -> None:
+def test_it_serves_works_restarts_what_died_and_stops_cleanly(installation: Installation) -> None:
     port = _free_port()
-    process = start(made, port)
+    process = start(installation, port)
     with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
         assert answer.status == 200
-    wait_until(lambda: len(beats(made)) == 6, "a sign of life of the clock and of five queues")
+    wait_until(
+        lambda: len(beats(installation)) == 6, "a sign of life of the clock and of five queues"
+    )
 
     killed = workers_of(process, "work")
     os.kill(killed[0], signal.SIGKILL)
-    wait_until(lambda: "work  | ended (killed by SIGKILL)" in made.log("up"), "the restart is told")
+    wait_until(
+        lambda: "work  | ended (killed by SIGKILL)" in installation.log("up"), "the restart is told"
+    )
     wait_until(lambda: set(workers_of(process, "work")) - set(killed), "the worker is there again")
 
     members = family(process)
@@ -73,12 +77,12 @@ def test_it_serves_works_restarts_what_died_and_stops_cleanly(made: Installation
     assert process.wait(timeout=60) == 0
     assert time.monotonic() - begun < (15 if IS_FULL else 60)
     assert [member for member in members if member.is_running()] == []
-    assert made.log("up").endswith("stopped\n")
+    assert installation.log("up").endswith("stopped\n")
 
 
-def test_nothing_outlives_it_when_it_is_killed(made: Installation) -> None:
-    own_database(made.var, "")
-    process = start(made, _free_port())
+def test_nothing_outlives_it_when_it_is_killed(installation: Installation) -> None:
+    own_database(installation.var, "")
+    process = start(installation, _free_port())
     members = family(process)
 
     os.kill(process.pid, signal.SIGKILL)
@@ -88,8 +92,8 @@ def test_nothing_outlives_it_when_it_is_killed(made: Installation) -> None:
     assert alive == []
 
 
-def beats(made: Installation) -> list[str]:
-    return [name for (name,) in made.query("SELECT name FROM core_heartbeat")]
+def beats(installation: Installation) -> list[str]:
+    return [name for (name,) in installation.query("SELECT name FROM core_heartbeat")]
 
 
 class TestRefusals:

@@ -54,10 +54,10 @@ def test_absence_agrees_with_absence_alone(page: PageTexts) -> None:
 
 
 def test_several_values_agree_in_any_order(page: PageTexts) -> None:
-    one, other = at(page, "/html/body/h1"), at(page, "/html/body/p[2]")
+    first, other = at(page, "/html/body/h1"), at(page, "/html/body/p[2]")
 
-    assert "same" == compare_marks(page, one + other, other + one)
-    assert "other" == compare_marks(page, one + other, one)
+    assert "same" == compare_marks(page, first + other, other + first)
+    assert "other" == compare_marks(page, first + other, first)
 
 
 def test_a_path_that_leads_nowhere_is_told(page: PageTexts) -> None:

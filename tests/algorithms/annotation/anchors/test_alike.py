@@ -19,7 +19,7 @@ def fromstring(markup: str) -> Any:
 
 
 def texts(elements: object) -> list[str]:
-    return [one.text_content() for one in elements]  # type: ignore[attr-defined]
+    return [element.text_content() for element in elements]  # type: ignore[attr-defined]
 
 
 def test_one_example_is_followed_to_its_siblings() -> None:
@@ -50,8 +50,8 @@ def test_examples_at_different_depths_stay_as_they_are() -> None:
 
 
 def test_classes_decide_where_there_are_some() -> None:
-    one, other, none = fromstring("<p><b class='x y'></b><b class='y'></b><b></b></p>")
-    assert [True, False] == [is_alike(one, other), is_alike(one, none)]
+    first, other, none = fromstring("<p><b class='x y'></b><b class='y'></b><b></b></p>")
+    assert [True, False] == [is_alike(first, other), is_alike(first, none)]
 
 
 class TestRecords:
@@ -72,4 +72,6 @@ class TestRecords:
     def test_the_ends_of_a_run_may_stand_within_the_siblings(self) -> None:
         tree = fromstring("<div><p><b>a</b></p><hr><p><b>c</b></p><hr></div>")
         records = find_records_alike(tree[0][0], tree[1])
-        assert [["p", "hr"], ["p", "hr"]] == [[one.tag for one in record] for record in records]
+        assert [["p", "hr"], ["p", "hr"]] == [
+            [element.tag for element in record] for record in records
+        ]

@@ -201,31 +201,31 @@ class TestFindingAgain:
         self, body: str, xpath: str, how: str
     ) -> None:
         before = read("<p>Now: <b>25 EUR</b></p>", "")
-        found = find_again(read(body, ""), anchor_node(before, f"{P}/b"))
+        node = find_again(read(body, ""), anchor_node(before, f"{P}/b"))
 
-        assert (xpath, how) == (found.anchor.xpath, found.how)
+        assert (xpath, how) == (node.anchor.xpath, node.how)
 
     def test_a_part_of_a_text_is_found_again(self) -> None:
         anchor = anchor_node(read("<p>Price: 25 EUR</p>"), f"{P}/text()", "25")
-        found = find_again(read("<div>x</div><div>Your price: 25 EUR</div>"), anchor)
+        node = find_again(read("<div>x</div><div>Your price: 25 EUR</div>"), anchor)
 
         assert ("/html/body/div[2]/text()[1]", 12, 14) == (
-            found.anchor.xpath,
-            found.anchor.start,
-            found.anchor.end,
+            node.anchor.xpath,
+            node.anchor.start,
+            node.anchor.end,
         )
 
     def test_a_run_is_found_again(self) -> None:
         anchor = anchor_node(read("<p>a<br>b</p>"), f"{P}/text()[1]", "", f"{P}/text()[2]")
-        found = find_again(read("<div><u>x</u> a<br>b</div>"), anchor)
+        node = find_again(read("<div><u>x</u> a<br>b</div>"), anchor)
 
-        assert ("a b", "/html/body/div/text()[2]") == (found.anchor.quote, found.anchor.end_xpath)
+        assert ("a b", "/html/body/div/text()[2]") == (node.anchor.quote, node.anchor.end_xpath)
 
     def test_an_attribute_is_found_by_name_and_value(self) -> None:
         anchor = anchor_node(read("<img src='/1.png'>"), "//img/@src")
-        found = find_again(read("<a href='/1.png'><img src='/1.png'></a>"), anchor)
+        node = find_again(read("<a href='/1.png'><img src='/1.png'></a>"), anchor)
 
-        assert ("/html/body/a/img/@src", "quote") == (found.anchor.xpath, found.how)
+        assert ("/html/body/a/img/@src", "quote") == (node.anchor.xpath, node.how)
 
     @pytest.mark.parametrize("xpath", ["//img/@src", f"{P}/b"])
     def test_says_that_it_is_lost(self, xpath: str) -> None:

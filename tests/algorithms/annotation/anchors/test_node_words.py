@@ -34,7 +34,7 @@ def found(shown: NumberedPage, xpath: str) -> Any:
 
 
 def labelled(values: object) -> dict[str, str]:
-    return {one.label: one.text for one in values}  # type: ignore[attr-defined]
+    return {value.label: value.text for value in values}  # type: ignore[attr-defined]
 
 
 def test_an_element_is_called_by_its_id_or_two_classes() -> None:
@@ -66,19 +66,19 @@ def test_a_picture_tells_its_source_and_the_link_around_it() -> None:
 
 
 def test_the_head_tells_title_meta_links_and_json() -> None:
-    told = labelled(head_values(page().texts))
+    labels = labelled(head_values(page().texts))
     assert ("Shop", "25", "/p/1", "Runner", "25.5") == (
-        told["title"],
-        told["meta og:price"],
-        told["link canonical"],
-        told["JSON name"],
-        told["JSON price"],
+        labels["title"],
+        labels["meta og:price"],
+        labels["link canonical"],
+        labels["JSON name"],
+        labels["JSON price"],
     )
 
 
 def test_a_json_value_stands_where_it_says() -> None:
     shown = page()
-    name = next(one for one in head_values(shown.texts) if one.label == "JSON name")
+    name = next(value for value in head_values(shown.texts) if value.label == "JSON name")
     script = found(shown, "//script").text
     assert "Runner" == " ".join(script.split())[name.start : name.end]
 
@@ -89,11 +89,11 @@ def test_an_escaped_json_value_is_left_out() -> None:
 
 def test_the_outline_knows_what_can_be_seen() -> None:
     shown = page()
-    told = outline(shown)
-    seen = [str(shown.elements[number].tag) for number in told.shown]
+    elements = outline(shown)
+    seen = [str(shown.elements[number].tag) for number in elements.shown]
     assert "hr" not in seen
     assert {"p", "b", "img"} <= set(seen)
     picture = shown.number_of(found(shown, "//img"))
-    assert "Shoe" == told.texts[picture]
-    assert -1 == told.parents[0]
-    assert "div#main" == told.labels[told.label_of[shown.number_of(found(shown, "//div"))]]
+    assert "Shoe" == elements.texts[picture]
+    assert -1 == elements.parents[0]
+    assert "div#main" == elements.labels[elements.label_of[shown.number_of(found(shown, "//div"))]]

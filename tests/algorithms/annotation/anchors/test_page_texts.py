@@ -50,8 +50,8 @@ class TestReading:
         page = read("<p>one<!-- x -->two<b>three</b> <i></i>four<script>s</script>five</p>")
         for node in page.nodes:
             path = page.tree.getroottree().getpath(node.element)
-            found = etree.XPath(f"string({path}/text()[{node.number}])")(page.tree)
-            assert displayed(str(found)) == page.text_of(node)
+            nodes = etree.XPath(f"string({path}/text()[{node.number}])")(page.tree)
+            assert displayed(str(nodes)) == page.text_of(node)
         assert ["T", "one", "two", "three", "four", "five"] == [
             page.text_of(node) for node in page.nodes
         ]
@@ -95,5 +95,5 @@ class TestReading:
         page = read(body)
         for node in page.nodes:
             path = page.tree.getroottree().getpath(node.element)
-            found = etree.XPath(f"string({path}/text()[{node.number}])")(page.tree)
-            assert displayed(str(found)) == page.text_of(node)
+            nodes = etree.XPath(f"string({path}/text()[{node.number}])")(page.tree)
+            assert displayed(str(nodes)) == page.text_of(node)

@@ -7,17 +7,17 @@ from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 
 def told(html: str) -> dict[str, str]:
-    return {one.path: one.value for one in read_declared(tree_of(html))}
+    return {declaration.path: declaration.value for declaration in read_declared(tree_of(html))}
 
 
 def test_json_ld_gives_paths_of_nested_things() -> None:
     html = """<script type="application/ld+json">{"@context": "https://schema.org", "@graph": [{"@type": "Product",
     "name": "Rope", "offers": [{"price": 9.5, "availability": "https://schema.org/InStock"}]}]}</script>"""
-    found = told(html)
+    result = told(html)
     assert ("Rope", "9.5", "In Stock") == (
-        found["name"],
-        found["offers.price"],
-        found["offers.availability"],
+        result["name"],
+        result["offers.price"],
+        result["offers.availability"],
     )
 
 
@@ -37,15 +37,20 @@ def test_microdata_goes_over_the_things_around() -> None:
 def test_rdfa_and_meta_tags_are_read() -> None:
     html = """<head><meta property="og:title" content="Rope"><meta name="Keywords" content="red, blue"></head>
     <div typeof="Product"><b property="schema:sku">S-1</b></div>"""
-    found = [(one.path, one.value, one.source) for one in read_declared(tree_of(html))]
-    assert ("sku", "S-1", "microdata") in found
-    assert ("og:title", "Rope", "meta") in found
+    results = [
+        (declaration.path, declaration.value, declaration.source)
+        for declaration in read_declared(tree_of(html))
+    ]
+    assert ("sku", "S-1", "microdata") in results
+    assert ("og:title", "Rope", "meta") in results
     assert [("keywords", "red", "meta"), ("keywords", "blue", "meta")] == [
-        one for one in found if one[0] == "keywords"
+        result for result in results if result[0] == "keywords"
     ]
 
 
 def test_what_stands_on_pages_of_any_kind_weighs_less() -> None:
     html = '<script type="application/ld+json">[{"@type": "WebSite", "name": "Shop"}, {"@type": "Product", "name": "Rope"}]</script>'
-    weights = {one.value: one.weight for one in read_declared(tree_of(html))}
+    weights = {
+        declaration.value: declaration.weight for declaration in read_declared(tree_of(html))
+    }
     assert weights["Shop"] < weights["Rope"]

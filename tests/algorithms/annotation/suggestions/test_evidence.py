@@ -29,33 +29,33 @@ ADDRESSES = (
 def evidence(html: str, wanted: AttributeType, *known: KnownValue) -> dict[str, Evidence]:
     """Return the best evidence of each source."""
     tree = tree_of(html)
-    found = gather(SpotIndex(tree, "https://shop.example/"), read_declared(tree), wanted, known)
+    result = gather(SpotIndex(tree, "https://shop.example/"), read_declared(tree), wanted, known)
     best: dict[str, Evidence] = {}
-    for one in sorted(found, key=lambda one: -one.weight):
+    for one in sorted(result, key=lambda each: -each.weight):
         best.setdefault(one.source, one)
     return best
 
 
 def test_a_declaration_that_is_not_displayed_is_suggested_itself() -> None:
-    found = evidence(
+    pieces = evidence(
         "<meta name='description' content='A rope of hemp'><p>Rope</p>",
         AttributeType("description"),
     )
     assert ("content", "A rope of hemp") == (
-        found["meta"].spots[0].node.name,
-        found["meta"].spots[0].text,
+        pieces["meta"].spots[0].node.name,
+        pieces["meta"].spots[0].text,
     )
 
 
 def test_microdata_points_at_its_own_element() -> None:
     html = "<div itemscope><p>9</p><p itemprop='sku'>9</p></div>"
-    found = evidence(html, AttributeType("sku"))
-    assert "sku" == found["microdata"].spots[0].node.element.get("itemprop")
+    pieces = evidence(html, AttributeType("sku"))
+    assert "sku" == pieces["microdata"].spots[0].node.element.get("itemprop")
 
 
 def test_a_class_that_is_a_name_of_the_attribute_counts() -> None:
-    found = evidence("<p class='sku'>S-1</p><p class='old'>S-2</p>", AttributeType("sku"))
-    assert "S-1" == found["labels"].spots[0].text
+    pieces = evidence("<p class='sku'>S-1</p><p class='old'>S-2</p>", AttributeType("sku"))
+    assert "S-1" == pieces["labels"].spots[0].text
 
 
 def test_properties_are_compared_without_underscores() -> None:
@@ -70,21 +70,21 @@ def test_the_image_beside_the_heading() -> None:
 
 def test_the_longest_text_is_the_body() -> None:
     text = "<p>" + "Nobody in the ministry wanted to comment on the figures. " * 3 + "</p>"
-    found = evidence(
+    pieces = evidence(
         f"<h1>Ropes</h1><aside>{text * 4}</aside><div id=b>{text * 2}</div>",
         AttributeType("articleBody", "html"),
     )
-    assert "b" == found["pattern"].spots[0].node.element.get("id")
+    assert "b" == pieces["pattern"].spots[0].node.element.get("id")
 
 
 def test_known_values_of_a_list() -> None:
-    found = evidence(
+    pieces = evidence(
         "<i>oak</i><i>elm</i><i>ash</i>",
         AttributeType("trees", is_multi=True),
         KnownValue("oak", ""),
         KnownValue("ash", ""),
     )
-    assert ["oak", "ash"] == [spot.text for spot in found["known value"].spots]
+    assert ["oak", "ash"] == [spot.text for spot in pieces["known value"].spots]
 
 
 @pytest.mark.parametrize("html", ADDRESSES)
@@ -94,9 +94,7 @@ def test_the_parts_of_an_address(html: str) -> None:
         name: next(find_address_part(page, AttributeType(name)))
         for name in ("streetAddress", "city", "postalCode")
     }
-    assert ["444 Church Lane", "Malton", "04629"] == [
-        found.spots[0].text for found in parts.values()
-    ]
+    assert ["444 Church Lane", "Malton", "04629"] == [part.spots[0].text for part in parts.values()]
 
 
 def test_crumbs_and_the_category_at_their_end() -> None:

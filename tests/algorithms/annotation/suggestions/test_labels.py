@@ -13,10 +13,10 @@ from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 def beside(html: str, name: str, value_type: str = "text", *, is_multi: bool = False) -> list[str]:
     """Return the values of the best label."""
     attribute = AttributeType(name, value_type, is_multi=is_multi)
-    found = sorted(
+    results = sorted(
         find_beside(SpotIndex(tree_of(html)), attribute), key=lambda beside: -beside.weight
     )
-    return [spot.text for spot in found[0].spots] if found else []
+    return [spot.text for spot in results[0].spots] if results else []
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def suggested(
         tree, "https://shop.example/p/1", [SpotIndex(other).page_print for other in others]
     )
     best: dict[str, Suggestion] = {}
-    for one in suggest(page, read_declared(tree), wanted, known):
-        best.setdefault(one.attribute, one)
+    for each in suggest(page, read_declared(tree), wanted, known):
+        best.setdefault(each.attribute, each)
     return best
 
 
@@ -59,39 +59,43 @@ def texts(suggestion: Suggestion) -> list[str]:
 
 class TestSuggest:
     def test_what_is_declared_is_suggested_where_it_is_displayed(self) -> None:
-        found = suggested(product(4), [AttributeType("price", "price"), AttributeType("name")])
-        assert ["$84.00"] == texts(found["price"])
-        assert "/html/body/p[2]/b" == found["price"].marks[0].xpath
-        assert "/html/body/h1" == found["name"].marks[0].xpath
-        assert found["price"].confidence > 0.85
+        suggestions = suggested(
+            product(4), [AttributeType("price", "price"), AttributeType("name")]
+        )
+        assert ["$84.00"] == texts(suggestions["price"])
+        assert "/html/body/p[2]/b" == suggestions["price"].marks[0].xpath
+        assert "/html/body/h1" == suggestions["name"].marks[0].xpath
+        assert suggestions["price"].confidence > 0.85
 
     def test_a_text_in_the_navigation_is_the_worse_place(self) -> None:
-        found = suggested(product(4), [AttributeType("brand")])
-        assert "/html/body/p[1]/a" == found["brand"].marks[0].xpath
+        suggestions = suggested(product(4), [AttributeType("brand")])
+        assert "/html/body/p[1]/a" == suggestions["brand"].marks[0].xpath
 
     def test_several_values_are_several_marks(self) -> None:
-        found = suggested(product(4), [AttributeType("color", is_multi=True)])
-        assert ["Moss", "Ochre"] == texts(found["color"])
-        assert "labels" == found["color"].source
+        suggestions = suggested(product(4), [AttributeType("color", is_multi=True)])
+        assert ["Moss", "Ochre"] == texts(suggestions["color"])
+        assert "labels" == suggestions["color"].source
 
     def test_two_attributes_do_not_get_the_same_node(self) -> None:
-        found = suggested(
+        suggestions = suggested(
             product(4),
             [AttributeType("regularPrice", "price"), AttributeType("price", "price")],
         )
-        assert ["$84.00"] == texts(found["price"])
-        assert ["$99.00"] == texts(found["regularPrice"])
+        assert ["$84.00"] == texts(suggestions["price"])
+        assert ["$99.00"] == texts(suggestions["regularPrice"])
 
     def test_at_most_three_each_best_first(self) -> None:
         page = SpotIndex(tree_of("<h1>Prices</h1>" + "".join(f"<p>$1{n}.00</p>" for n in range(9))))
-        found = [one.confidence for one in suggest(page, [], [AttributeType("price", "price")])]
-        assert sorted(found, reverse=True) == found
-        assert 1 <= len(found) <= 3
+        results = [each.confidence for each in suggest(page, [], [AttributeType("price", "price")])]
+        assert sorted(results, reverse=True) == results
+        assert 1 <= len(results) <= 3
 
     def test_what_other_pages_label_and_this_one_does_not_is_suggested_as_absent(self) -> None:
         others = [product(n) for n in (1, 2, 3)]
-        found = suggested(product(5, has_weight=False), [AttributeType("weight")], others=others)
-        assert found["weight"].is_absent
+        suggestions = suggested(
+            product(5, has_weight=False), [AttributeType("weight")], others=others
+        )
+        assert suggestions["weight"].is_absent
         assert ["575 g"] == texts(
             suggested(product(5), [AttributeType("weight")], others=others)["weight"]
         )
@@ -99,9 +103,9 @@ class TestSuggest:
     def test_values_known_from_elsewhere_are_found(self) -> None:
         tree = tree_of("<h1>Rope</h1><p>made of <i>hemp fibre</i></p>")
         known = {"substance": [KnownValue("hemp fibre", "is known", 0.6)]}
-        found = suggested(tree, [AttributeType("substance")], known)
-        assert ["hemp fibre"] == texts(found["substance"])
-        assert "known value" == found["substance"].source
+        suggestions = suggested(tree, [AttributeType("substance")], known)
+        assert ["hemp fibre"] == texts(suggestions["substance"])
+        assert "known value" == suggestions["substance"].source
         assert {} == suggested(tree, [AttributeType("substance")])
 
     def test_the_title_is_on_the_best_key_path_where_there_is_no_heading(self) -> None:
@@ -115,7 +119,7 @@ class TestSuggest:
     def test_a_key_path_is_a_cue_where_nothing_else_is_known(self) -> None:
         tree = tree_of("<h1>Rope</h1><p><i>hemp fibre</i></p>")
         page = SpotIndex(tree, key_path_elements=[tree.xpath("//h1"), tree.xpath("//i")])
-        best = {one.attribute: one for one in suggest(page, [], NAME_AND_SUBSTANCE)}
+        best = {each.attribute: each for each in suggest(page, [], NAME_AND_SUBSTANCE)}
 
         assert ("heading", ["Rope"]) == (best["name"].source, texts(best["name"]))
         assert ("key path", ["hemp fibre"]) == (
@@ -129,7 +133,7 @@ class TestSuggest:
         tree = product(5, has_weight=False)
         page = SpotIndex(tree, "", others, key_path_elements=[tree.xpath("//dd")])
 
-        assert [True] == [one.is_absent for one in suggest(page, [], [AttributeType("weight")])]
+        assert [True] == [each.is_absent for each in suggest(page, [], [AttributeType("weight")])]
 
     def test_a_page_that_shows_nothing_has_no_suggestions(self) -> None:
         assert [] == suggest(
@@ -139,6 +143,6 @@ class TestSuggest:
         )
 
     def test_json_tells_source_confidence_and_why(self) -> None:
-        told = suggested(product(4), [AttributeType("price", "price")])["price"].as_json()
-        assert {"attribute", "marks", "source", "confidence", "why", "absent"} == set(told)
-        assert "json-ld says" in str(told["why"])
+        suggestions = suggested(product(4), [AttributeType("price", "price")])["price"].as_json()
+        assert {"attribute", "marks", "source", "confidence", "why", "absent"} == set(suggestions)
+        assert "json-ld says" in str(suggestions["why"])

@@ -48,18 +48,18 @@ def pages(
     framed: bool = False,  # noqa: FBT001, FBT002 - a test's own builder
 ) -> list[Page]:
     chance = random.Random(type_)
-    made = []
+    created = []
     for _ in range(n):
         word = "".join(chance.choices("abcdefghijklmnop", k=7))
         body = template.format(w=word, n=chance.randrange(10**6))
-        made.append(
+        created.append(
             (
                 url.format(w=word, n=chance.randrange(10**6)),
                 NAVIGATION + body + FOOT if framed else body,
                 type_,
             )
         )
-    return made
+    return created
 
 
 def clustered(site: list[Page], evidence: ClusteringInputs | None = None) -> Grouping:
@@ -198,8 +198,8 @@ class TestLaterPages:
     @pytest.mark.parametrize("name", ["town-guide", "tinker-board"])
     def test_unseen_pages_of_the_demo_sites_go_to_their_type(self, name: str) -> None:
         site = sites.load(name, "1")
-        made = list(site.pages.values())
-        raw = [RawPage(site.default_url + p.path, p.body, p.content_type) for p in made]
+        created = list(site.pages.values())
+        raw = [RawPage(site.default_url + p.path, p.body, p.content_type) for p in created]
         known = [n for n in range(len(raw)) if n % 5]
         observations = [observe(page) for page in raw]
         grouping = cluster_pages(
@@ -207,12 +207,12 @@ class TestLaterPages:
         )
         types: dict[str | None, Counter[str]] = {}
         for n, group in zip(known, grouping.labels(len(known)), strict=True):
-            types.setdefault(group, Counter())[made[n].cluster_type] += 1
+            types.setdefault(group, Counter())[created[n].cluster_type] += 1
         unseen = range(0, len(raw), 5)
-        found = [assign(grouping.model, observations[n], raw[n].url) for n in unseen]
+        results = [assign(grouping.model, observations[n], raw[n].url) for n in unseen]
         n_right = sum(
-            group in types and types[group].most_common(1)[0][0] == made[n].cluster_type
-            for n, group in zip(unseen, found, strict=True)
+            group in types and types[group].most_common(1)[0][0] == created[n].cluster_type
+            for n, group in zip(unseen, results, strict=True)
         )
 
         assert n_right >= 0.9 * len(unseen)
@@ -317,15 +317,15 @@ class TestDeterminism:
     @settings(deadline=None, max_examples=15)
     @given(st.permutations(range(len(MIXED))))
     def test_the_order_of_the_pages_is_nothing(self, order: list[int]) -> None:
-        expected, found = clustered(MIXED), clustered([MIXED[place] for place in order])
+        expected, result = clustered(MIXED), clustered([MIXED[place] for place in order])
 
         assert [(group.name, group.why) for group in expected.groups] == [
-            (g.name, g.why) for g in found.groups
+            (g.name, g.why) for g in result.groups
         ]
         assert [set(group.members) for group in expected.groups] == [
-            {order[member] for member in group.members} for group in found.groups
+            {order[member] for member in group.members} for group in result.groups
         ]
-        assert (expected.why, expected.model) == (found.why, found.model)
+        assert (expected.why, expected.model) == (result.why, result.model)
 
     def test_pages_of_one_address_may_come_in_any_order(self) -> None:
         site = [("http://a.b/", html, type_) for _, html, type_ in MIXED]
@@ -367,7 +367,7 @@ class TestHostileSites:
 
     @pytest.mark.slow
     def test_thousands_of_templates_end_well(self) -> None:
-        made = [
+        created = [
             (
                 "http://a.b/x",
                 "".join(f"<b class=k{n}>L{n}{f}</b><i class=k{n}f{f}>{n}</i>" for f in range(9)),
@@ -376,7 +376,7 @@ class TestHostileSites:
             for n in range(5000)
         ]
 
-        assert len(made) == sum(len(group.members) for group in clustered(made).groups)
+        assert len(created) == sum(len(group.members) for group in clustered(created).groups)
 
     def test_more_pages_than_it_takes_are_refused(self) -> None:
         empty = observe(RawPage("http://a.b", b""))

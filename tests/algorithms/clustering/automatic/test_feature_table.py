@@ -99,10 +99,10 @@ def test_fields_share_the_weight_of_their_path() -> None:
 def test_a_field_is_a_label_with_something_behind_it_that_differs() -> None:
     observations = seen(*(page + "<b>In stock</b><i>Buy</i>" for page in FACTS))
     texts = texts_of(observations)
-    found = find_fields(texts, find_labels(texts))
+    result = find_fields(texts, find_labels(texts))
 
-    assert {hash_text("Price"), hash_text("Weight")} <= set(found.hashes.tolist())
-    assert hash_text("In stock") not in found.hashes.tolist()
+    assert {hash_text("Price"), hash_text("Weight")} <= set(result.hashes.tolist())
+    assert hash_text("In stock") not in result.hashes.tolist()
 
 
 def test_a_pair_weighs_more_the_rarer_it_is() -> None:

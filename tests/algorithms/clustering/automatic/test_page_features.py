@@ -57,9 +57,9 @@ def test_metas_are_told_apart_by_their_names() -> None:
 
 
 def test_texts_come_in_document_order_tails_included() -> None:
-    found = texts_in_order("<div>a<b>c</b>d<!-- e -->f<i>g</i></div>")
+    result = texts_in_order("<div>a<b>c</b>d<!-- e -->f<i>g</i></div>")
 
-    assert [line.removeprefix("/html/body") for line in found] == [
+    assert [line.removeprefix("/html/body") for line in result] == [
         "/div=a",
         "/div/b=c",
         "/div=d",

@@ -71,8 +71,8 @@ def test_the_columns_of_a_family_are_their_formulas() -> None:
         min(shares),
         max(shares),
     ]
-    found = profiles.compare(0, np.array([1]))[0].tolist()
-    assert expected == pytest.approx(found[: len(expected)], abs=1e-4)
+    result = profiles.compare(0, np.array([1]))[0].tolist()
+    assert expected == pytest.approx(result[: len(expected)], abs=1e-4)
 
 
 def test_joined_groups_are_as_if_they_had_been_one() -> None:

@@ -93,7 +93,7 @@ class TestJoining:
         group = grouped(9, join_profiles(P, w, sizes, 0.6))
         expected = join_by_definition(P, w, sizes.tolist(), 0.6)
 
-        assert {frozenset(one) for one in expected} == {
+        assert {frozenset(expectation) for expectation in expected} == {
             frozenset(np.flatnonzero(group == number).tolist()) for number in set(group.tolist())
         }
 

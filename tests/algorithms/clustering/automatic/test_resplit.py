@@ -27,39 +27,39 @@ def split(*templates: tuple[str, int], seed: int = 0) -> tuple[list[str], Groupi
     return [html for html, _ in pages], split_pages(urls, [seen(*page) for page in pages])
 
 
-def kinds_of_parts(kinds: list[str], found: Grouping) -> list[set[str]]:
-    return [{kinds[member] for member in group.members} for group in found.groups]
+def kinds_of_parts(kinds: list[str], grouping: Grouping) -> list[set[str]]:
+    return [{kinds[member] for member in group.members} for group in grouping.groups]
 
 
 @pytest.mark.parametrize("n", [3, 40])
 def test_two_types_are_two_parts_the_larger_first(n: int) -> None:
-    kinds, found = split((BOOK, 40), (RECIPE, n))
+    kinds, result = split((BOOK, 40), (RECIPE, n))
 
-    assert [{BOOK}, {RECIPE}] == sorted(kinds_of_parts(kinds, found), key=sorted)
-    assert [40, n] == [len(group.members) for group in found.groups]
-    assert "Split" in found.why
+    assert [{BOOK}, {RECIPE}] == sorted(kinds_of_parts(kinds, result), key=sorted)
+    assert [40, n] == [len(group.members) for group in result.groups]
+    assert "Split" in result.why
 
 
 def test_three_types_that_have_little_in_common_are_three_parts() -> None:
-    kinds, found = split((BOOK, 30), (RECIPE, 20), (NOTE, 10))
+    kinds, result = split((BOOK, 30), (RECIPE, 20), (NOTE, 10))
 
-    assert [{BOOK}, {RECIPE}, {NOTE}] == kinds_of_parts(kinds, found)
+    assert [{BOOK}, {RECIPE}, {NOTE}] == kinds_of_parts(kinds, result)
 
 
 def test_pages_that_are_alike_stay_whole() -> None:
-    kinds, found = split((BOOK, 30))
+    kinds, result = split((BOOK, 30))
 
-    assert 1 == len(found.groups)
-    assert len(kinds) == len(found.groups[0].members)
-    assert found.why == "Its pages differ by less than 10%."
+    assert 1 == len(result.groups)
+    assert len(kinds) == len(result.groups[0].members)
+    assert result.why == "Its pages differ by less than 10%."
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_so_few_pages_that_no_two_parts_can_be_made_stay_whole(n: int) -> None:
-    _, found = split((BOOK, n // 2), (RECIPE, n - n // 2))
+    _, result = split((BOOK, n // 2), (RECIPE, n - n // 2))
 
-    assert len(found.groups) <= 1
-    assert f"{n} pages are too few" in found.why
+    assert len(result.groups) <= 1
+    assert f"{n} pages are too few" in result.why
 
 
 def test_empty_pages_stay_whole() -> None:
@@ -67,17 +67,17 @@ def test_empty_pages_stay_whole() -> None:
 
 
 def test_the_order_of_the_pages_does_not_matter() -> None:
-    (kinds, one), (others, other) = (split((BOOK, 25), (RECIPE, 9), seed=seed) for seed in (1, 2))
+    (kinds, first), (others, other) = (split((BOOK, 25), (RECIPE, 9), seed=seed) for seed in (1, 2))
 
     assert kinds != others
-    assert kinds_of_parts(kinds, one) == kinds_of_parts(others, other)
-    assert one.model == other.model
+    assert kinds_of_parts(kinds, first) == kinds_of_parts(others, other)
+    assert first.model == other.model
 
 
 def test_its_model_tells_the_part_of_a_later_page() -> None:
-    _, found = split((BOOK, 25), (RECIPE, 9))
-    names = [group.name for group in found.groups]
-    later = [assign(found.model, seen(html, 777), "http://a.b/x777") for html in (BOOK, RECIPE)]
+    _, result = split((BOOK, 25), (RECIPE, 9))
+    names = [group.name for group in result.groups]
+    later = [assign(result.model, seen(html, 777), "http://a.b/x777") for html in (BOOK, RECIPE)]
 
     assert names == later
 

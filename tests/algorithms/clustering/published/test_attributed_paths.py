@@ -130,11 +130,11 @@ def test_elements_are_found_at_a_written_path() -> None:
     assert tree is not None
 
     items, heading = f"{BODY}/div[@id='main']/ul/li", f"{BODY}/div[@id='main']/h1[@class='title']"
-    found = elements_at(tree, [items, heading, f"{BODY}/div"])
+    result = elements_at(tree, [items, heading, f"{BODY}/div"])
 
-    assert ["half", "twin"] == [element.text for element in found[items]]
-    assert ["h1"] == [element.tag for element in found[heading]]
-    assert [] == found[f"{BODY}/div"]
+    assert ["half", "twin"] == [element.text for element in result[items]]
+    assert ["h1"] == [element.tag for element in result[heading]]
+    assert [] == result[f"{BODY}/div"]
 
 
 def test_marks_are_the_ids_and_classes_of_all_elements() -> None:

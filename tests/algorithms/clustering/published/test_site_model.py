@@ -112,31 +112,33 @@ def test_progress_is_told_and_the_exploration_can_be_left() -> None:
 
 
 def test_no_more_pages_are_asked_for_than_allowed() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
     pages = shop()
-    model = finish(compute_model([HOME], noting(asked, pages), max_pages=5))
+    model = finish(compute_model([HOME], noting(requested, pages), max_pages=5))
 
-    assert (len(asked), model.n_fetched, model.stopped) == (5, 5, "limit")
+    assert (len(requested), model.n_fetched, model.stopped) == (5, 5, "limit")
 
 
 def test_no_page_is_asked_for_twice_and_none_outside() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
     pages = shop() | {
         HOME: RawPage(
             HOME, b"<a href=/c/0>1</a><a href=https://b.example/>2</a><a href=/gone>3</a>"
         )
     }
-    model = finish(compute_model([HOME], noting(asked, pages)))
+    model = finish(compute_model([HOME], noting(requested, pages)))
 
-    assert len(asked) == len(set(asked)) == model.n_fetched
-    assert all(url.startswith(HOME) for url in asked)
-    assert f"{HOME}gone" in asked
+    assert len(requested) == len(set(requested)) == model.n_fetched
+    assert all(url.startswith(HOME) for url in requested)
+    assert f"{HOME}gone" in requested
 
 
 def test_a_redirect_to_a_known_page_does_not_count_as_a_page() -> None:
     home = RawPage(HOME, b"<p><a href=/one>1</a></p><b><a href=/two>2</a></b>")
-    one = RawPage(f"{HOME}one", b"<i>1</i>")
-    model = finish(compute_model([HOME], {HOME: home, f"{HOME}one": one, f"{HOME}two": one}.get))
+    first = RawPage(f"{HOME}one", b"<i>1</i>")
+    model = finish(
+        compute_model([HOME], {HOME: home, f"{HOME}one": first, f"{HOME}two": first}.get)
+    )
 
     assert [HOME, f"{HOME}one"] == [p.url for C in model.classes for p in C.pages]
     assert {1, 2} == {target for _, target, _, _ in model.class_links()} | {1}
@@ -151,7 +153,7 @@ def test_past_the_peak_the_exploration_may_stop() -> None:
 
 
 def test_figure_5_can_be_run_as_it_is_printed() -> None:
-    asked: list[str] = []
+    requested: list[str] = []
     pages = shop()
     observed = {url: observe(page) for url, page in pages.items()}
     stored_pages = {
@@ -161,14 +163,14 @@ def test_figure_5_can_be_run_as_it_is_printed() -> None:
     }
 
     def visit(url: str) -> PageLinks | None:
-        asked.append(url)
+        requested.append(url)
         return stored_pages.get(url)
 
     finish(explore([HOME], visit, stored_pages.__contains__, n=2, skips_alike=False))
     first_of_home = [url for urls in stored_pages[HOME].collections.values() for url in urls[:2]]
 
-    assert {HOME, *first_of_home} <= set(asked)
-    assert len(asked) == len(set(asked))
+    assert {HOME, *first_of_home} <= set(requested)
+    assert len(requested) == len(set(requested))
 
 
 def test_a_menu_on_every_page_is_followed_once() -> None:

@@ -44,29 +44,29 @@ def in_postorder(nested: Nested) -> OrderedTree:
 
 
 @cache
-def forest_distance(one: tuple[Nested, ...], other: tuple[Nested, ...]) -> int:
+def forest_distance(first: tuple[Nested, ...], other: tuple[Nested, ...]) -> int:
     """Return the distance by its definition: delete, insert or match the last roots."""
-    if not one and not other:
+    if not first and not other:
         return 0
     choices = []
-    if one:
-        choices.append(forest_distance(one[:-1] + one[-1][1], other) + 1)
+    if first:
+        choices.append(forest_distance(first[:-1] + first[-1][1], other) + 1)
     if other:
-        choices.append(forest_distance(one, other[:-1] + other[-1][1]) + 1)
-    if one and other and one[-1][0] == other[-1][0]:
+        choices.append(forest_distance(first, other[:-1] + other[-1][1]) + 1)
+    if first and other and first[-1][0] == other[-1][0]:
         choices.append(
-            forest_distance(one[-1][1], other[-1][1]) + forest_distance(one[:-1], other[:-1])
+            forest_distance(first[-1][1], other[-1][1]) + forest_distance(first[:-1], other[:-1])
         )
     return min(choices)
 
 
 class TestPaper:
     def test_the_score_is_the_count_of_matching_nodes(self) -> None:
-        one = tree(b"<div><b>x</b><i>y</i></div>")
+        first = tree(b"<div><b>x</b><i>y</i></div>")
         other = tree(b"<div><b>x</b><u>z</u><i>y</i></div>")
 
-        assert n_matching(one, other) == 3
-        assert n_matching(one, one) == len(one)
+        assert n_matching(first, other) == 3
+        assert n_matching(first, first) == len(first)
 
     def test_order_is_kept(self) -> None:
         assert (
@@ -79,9 +79,9 @@ class TestPaper:
 
 
 @given(NESTED, NESTED)
-def test_the_distance_is_that_of_its_definition(one: Nested, other: Nested) -> None:
-    assert forest_distance((one,), (other,)) == edit_distance(
-        in_postorder(one), in_postorder(other)
+def test_the_distance_is_that_of_its_definition(first: Nested, other: Nested) -> None:
+    assert forest_distance((first,), (other,)) == edit_distance(
+        in_postorder(first), in_postorder(other)
     )
 
 
@@ -95,6 +95,6 @@ def test_distances_are_symmetric() -> None:
     trees = [tree(b"<div><b>x</b></div>"), tree(b"<div><p><b>x</b></p></div>")]
 
     assert all(
-        edit_distance(one, other) == edit_distance(other, one)
-        for one, other in product(trees, trees)
+        edit_distance(first, other) == edit_distance(other, first)
+        for first, other in product(trees, trees)
     )

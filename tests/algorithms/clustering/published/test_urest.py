@@ -31,7 +31,7 @@ PHI = LinearMargin((1.0, 0.5, 0.5), -1.6)
 def clusters_of(body: bytes) -> list[list[str]]:
     page = model(body)
     return [
-        [page.tags[one] for one in cluster] for cluster in cluster_subtrees(decompose(page), PHI)
+        [page.tags[each] for each in cluster] for cluster in cluster_subtrees(decompose(page), PHI)
     ]
 
 
@@ -73,10 +73,10 @@ class TestPaper:
 
 def test_equal_trees_in_equal_places_are_most_alike() -> None:
     page = model(b"<p><b>x</b></p><p><b>x</b><i>y</i></p>")
-    one, other = [point for point in decompose(page) if point.path[-1] == "p"]
+    first, other = [point for point in decompose(page) if point.path[-1] == "p"]
 
-    assert phi_features(one, one) == (1, 1, 1)
-    assert phi_features(one, other)[0] == pytest.approx(2 / 3)
+    assert phi_features(first, first) == (1, 1, 1)
+    assert phi_features(first, other)[0] == pytest.approx(2 / 3)
 
 
 def test_a_page_where_nothing_repeats_has_no_records() -> None:

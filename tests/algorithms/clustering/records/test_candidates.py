@@ -73,7 +73,7 @@ def test_of_very_many_parents_those_with_most_text_give_candidates(
 ) -> None:
     monkeypatch.setattr(candidates, "MAX_FAMILIES", 2)
     body = b"<table>" + b"<tr><td>a<td>b" * 5 + b"<tr><td>long cell<td>another" + b"</table>"
-    found = proposed(body)
-    assert ["longcell", "another"] in found
-    assert ["ab"] * 5 + ["longcellanother"] in found
-    assert ["a", "b"] not in found
+    result = proposed(body)
+    assert ["longcell", "another"] in result
+    assert ["ab"] * 5 + ["longcellanother"] in result
+    assert ["a", "b"] not in result

@@ -39,18 +39,18 @@ def test_records_cover_more_than_navigation() -> None:
 
 
 def test_prices_links_and_headings_are_seen() -> None:
-    found = measured(SHOP, "article")
+    result = measured(SHOP, "article")
 
-    assert (1, 1, 1) == (found["with_money"], found["with_link"], found["with_heading"])
-    assert (1, 1) == (found["starts_heading"], found["starts_linked"])
-    assert found["tag_article"] == 1
+    assert (1, 1, 1) == (result["with_money"], result["with_link"], result["with_heading"])
+    assert (1, 1) == (result["starts_heading"], result["starts_linked"])
+    assert result["tag_article"] == 1
 
 
 def test_columns_that_differ_are_told_from_constant_ones() -> None:
     body = b"<ul><li><i>Price</i><b>1</b><li><i>Price</i><b>2</b><li><i>Price</i><b>3</b></ul>"
-    found = measured(body, "li")
+    result = measured(body, "li")
 
-    assert found["varied_columns"] == found["constant_columns"] == pytest.approx(0.693, abs=0.001)
+    assert result["varied_columns"] == result["constant_columns"] == pytest.approx(0.693, abs=0.001)
 
 
 def test_enumerations_are_seen() -> None:

@@ -59,10 +59,10 @@ def test_several_lists_do_not_show_the_same_twice() -> None:
     )
     tree = parse_page(b"<table>" + rows + b"</table><div>" + cards + b"</div>").tree
     assert tree is not None
-    found = find_records(tree, 2)
+    records = find_records(tree, 2)
 
-    assert {"tr", "div"} == {one.records[0][0].tag for one in found}
-    assert found[0].score >= found[1].score
+    assert {"tr", "div"} == {record.records[0][0].tag for record in records}
+    assert records[0].score >= records[1].score
 
 
 def test_a_list_of_very_many_rows_ends_in_time() -> None:
@@ -102,5 +102,5 @@ def test_an_advertisement_between_two_records_is_of_neither() -> None:
     assert tree is not None
 
     assert [["article"]] * 12 == [
-        [one.tag for one in record] for record in find_records(tree)[0].records
+        [element.tag for element in record] for record in find_records(tree)[0].records
     ]

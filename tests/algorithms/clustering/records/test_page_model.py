@@ -40,9 +40,9 @@ def test_counts_of_a_run_are_those_of_its_elements() -> None:
 
 def test_equal_trees_have_equal_structures_and_others_not() -> None:
     page = model(b"<p><b>x</b></p><p><b>other</b></p><p><i>x</i></p>")
-    one, same, other = [number for number, tag in enumerate(page.tags) if tag == "p"]
+    first, same, other = [number for number, tag in enumerate(page.tags) if tag == "p"]
 
-    assert page.structures[one] == page.structures[same] != page.structures[other]
+    assert page.structures[first] == page.structures[same] != page.structures[other]
 
 
 def test_digits_in_classes_do_not_make_kinds() -> None:

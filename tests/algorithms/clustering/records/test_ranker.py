@@ -21,7 +21,9 @@ from clustering.algorithms.records.ranker import (
 from tests.algorithms.clustering.records.test_page_model import model
 
 STUMP = [[0, 0.5, 1, 2, 0], [-1, 0, 0, 0, 0.25], [-1, 0, 0, 0, 0.75]]
-LIST = b"<ul>" + b"".join(b"<li><b>%c</b> <i>%c!</i>" % (one, one) for one in b"abcde") + b"</ul>"
+LIST = (
+    b"<ul>" + b"".join(b"<li><b>%c</b> <i>%c!</i>" % (each, each) for each in b"abcde") + b"</ul>"
+)
 
 
 def test_a_tree_is_walked_by_thresholds() -> None:

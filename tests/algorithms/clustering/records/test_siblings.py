@@ -34,28 +34,28 @@ def texts(body: bytes, *record: str) -> list[str]:
     """Return the first texts of the records found from one, which is given by the XPaths of its elements."""
     tree = parse_page(body).tree
     assert tree is not None
-    found = siblings_of(tree, [tree.xpath(path)[0] for path in record])
-    return [" ".join("".join(map(str, element.itertext())) for element in one) for one in found]
+    nodes = siblings_of(tree, [tree.xpath(path)[0] for path in record])
+    return [" ".join("".join(map(str, element.itertext())) for element in node) for node in nodes]
 
 
 @pytest.mark.parametrize("number", [1, 4, 9])
 def test_any_record_finds_the_others_and_not_what_stands_between(number: int) -> None:
-    found = texts(NAVIGATION + CARDS, f"(//div[@class='card'])[{number}]")
+    shown_texts = texts(NAVIGATION + CARDS, f"(//div[@class='card'])[{number}]")
 
-    assert [f"Card {n}" for n in range(9)] == [text[:6] for text in found]
+    assert [f"Card {n}" for n in range(9)] == [text[:6] for text in shown_texts]
 
 
 def test_a_record_of_two_rows_finds_pairs_of_rows() -> None:
-    found = texts(ROWS, "//tr[3]", "//tr[4]")
+    shown_texts = texts(ROWS, "//tr[3]", "//tr[4]")
 
-    assert 6 == len(found)
-    assert not any("Advertisement" in text for text in found)
+    assert 6 == len(shown_texts)
+    assert not any("Advertisement" in text for text in shown_texts)
 
 
 def test_a_term_may_have_more_descriptions_than_the_example() -> None:
-    found = texts(TERMS, "//dt[1]", "//dd[1]")
+    shown_texts = texts(TERMS, "//dt[1]", "//dd[1]")
 
-    assert ["term 0 one", "term 1 one two"] == [text.strip() for text in found[:2]]
+    assert ["term 0 one", "term 1 one two"] == [text.strip() for text in shown_texts[:2]]
 
 
 @pytest.mark.parametrize("body", [b"<h1>One</h1><p>alone</p>", b"<div><p>only this</p></div><hr>"])

@@ -140,7 +140,7 @@ def test_slots_are_bounded_on_hostile_pages() -> None:
 
 
 def test_words_behind_a_number_are_a_key_where_layouts_have_nothing_else_in_common() -> None:
-    one = [f"<div><b>{n} days on market</b></div>" for n in range(2, 8)]
+    first = [f"<div><b>{n} days on market</b></div>" for n in range(2, 8)]
     other = [f"<p><i><u>{n} days on market</u></i></p>" for n in range(2, 6)]
-    slots = find_slots([html.document_fromstring(body) for body in [*one, *other]])
+    slots = find_slots([html.document_fromstring(body) for body in [*first, *other]])
     assert 1.0 == max(slot.fill for slot in slots)

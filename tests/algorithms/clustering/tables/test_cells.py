@@ -68,11 +68,11 @@ def test_classes_that_stand_side_by_side_differ() -> None:
 def test_the_parts_name_nodes_of_the_tree() -> None:
     tree = parse_page(b"<ul><li>a<br>b<!-- x -->c<i class=x>d</i></ul>").tree
     assert tree is not None
-    (found,) = read_cells([tree.xpath("//li")])
+    (nodes,) = read_cells([tree.xpath("//li")])
 
     assert ["a", "b", "c", "d"] == [
         str(cell.element.xpath(cell.part)[0]) if cell.part else cell.element.text  # type: ignore[index]  # a list
-        for cell in found
+        for cell in nodes
     ]
 
 

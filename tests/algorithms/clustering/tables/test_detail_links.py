@@ -17,7 +17,7 @@ def details(item: str, n: int = 5) -> list[str] | None:
         ).encode()
     ).tree
     assert tree is not None
-    links = find_detail_links(read_fields([[one] for one in tree.iter("li")]), LIST)
+    links = find_detail_links(read_fields([[element] for element in tree.iter("li")]), LIST)
     return list(links.urls) if links else None
 
 
@@ -53,7 +53,7 @@ def test_records_may_have_no_details(item: str) -> None:
 def test_a_record_without_the_link_has_none() -> None:
     tree = parse_page(b"<ul><li><a href=/p/0>a</a><li>b<li><a href=/p/2>c</a></ul>").tree
     assert tree is not None
-    links = find_detail_links(read_fields([[one] for one in tree.iter("li")]), LIST)
+    links = find_detail_links(read_fields([[element] for element in tree.iter("li")]), LIST)
 
     assert links is not None
     assert ("https://shop.example/p/0", "", "https://shop.example/p/2") == links.urls

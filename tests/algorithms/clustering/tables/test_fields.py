@@ -18,10 +18,10 @@ def columns(body: bytes, path: str) -> list[Column]:
     return read_fields([[element] for element in tree.xpath(path)])
 
 
-def rows(found: list[Column]) -> list[Row]:
-    n = len(found[0].cells) if found else 0
+def rows(columns: list[Column]) -> list[Row]:
+    n = len(columns[0].cells) if columns else 0
     return [
-        {column.name: column.values[number] for column in found if column.values[number]}
+        {column.name: column.values[number] for column in columns if column.values[number]}
         for number in range(n)
     ]
 
@@ -73,8 +73,8 @@ def test_fields_that_are_dropped_at_random_shift_nothing(layout: str, seed: int)
         + "</li>"
         for record in truth
     )
-    found = [column for column in columns(body.encode(), "//li") if column.kind == "text"]
-    table = rows(found)
+    results = [column for column in columns(body.encode(), "//li") if column.kind == "text"]
+    table = rows(results)
     # Each field has a column of its own, whatever its name.
     column_by_field = {
         name: {

@@ -42,8 +42,8 @@ def product(number: int, n_reviews: int) -> str:
 
 def readers_of(row: dict[str, str | list[str]]) -> list[str]:
     """Return the readers whose reviews a row has, in one column or in one for each."""
-    found = [value for name, value in row.items() if name.startswith("who")]
-    return [one for value in found for one in ([value] if isinstance(value, str) else value)]
+    results = [value for name, value in row.items() if name.startswith("who")]
+    return [each for value in results for each in ([value] if isinstance(value, str) else value)]
 
 
 class TestTables:
@@ -70,11 +70,11 @@ class TestTables:
         assert tree is not None
         rows = tables_of(tree, "https://shop.example/list")[0].rows()
 
-        told = [(row["title"], row.get("price"), row["stock"]) for row in rows]
+        results = [(row["title"], row.get("price"), row["stock"]) for row in rows]
         assert [
             (f"The thing {n}", f"{n}.50 EUR" if n % 3 else None, f"{n} left")
             for n in range(1, len(counts) + 1)
-        ] == told
+        ] == results
         assert [[f"Reader {n}{k}" for k in range(count)] for n, count in enumerate(counts, 1)] == [
             readers_of(row) for row in rows
         ]
@@ -83,7 +83,7 @@ class TestTables:
         tree = parse_page(list_page(0)).tree
         assert tree is not None
         for number, row in enumerate(table.rows()):
-            path_by_name = {one.name: one.nodes[number] for one in table.columns}
+            path_by_name = {column.name: column.nodes[number] for column in table.columns}
             assert {name for name, paths in path_by_name.items() if paths} == set(row)
             for name, value in row.items():
                 (path,) = path_by_name[name]

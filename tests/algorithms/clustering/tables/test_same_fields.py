@@ -70,8 +70,8 @@ def test_two_optional_fields_stay_apart(first: str, second: str) -> None:
 
 def test_two_of_one_name_in_one_record_stay_apart() -> None:
     both = "<li><h3 class=name>Tent {n}</h3><b class=date>{n} May 2024</b><i class=date>{n} June 2024</i></li>"
-    one = "<li><h3 class=name>Tent {n}</h3><b class=date>{n} May 2024</b></li>"
+    first = "<li><h3 class=name>Tent {n}</h3><b class=date>{n} May 2024</b></li>"
 
     assert {"name", "date", "date_2"} == set(
-        table(*(both.format(n=n) for n in (1, 2)), one.format(n=3))
+        table(*(both.format(n=n) for n in (1, 2)), first.format(n=3))
     )

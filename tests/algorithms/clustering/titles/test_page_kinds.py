@@ -22,11 +22,11 @@ def kind_of(body: str) -> PageKind:
 
 class TestLists:
     def test_links_that_stand_alone_are_a_list(self) -> None:
-        (found,) = kind_of(f"<body><h1>Teapots</h1>{CARDS}").lists
+        (result,) = kind_of(f"<body><h1>Teapots</h1>{CARDS}").lists
 
-        assert found.share > 0.9
-        assert found.links[:2] == ("https://a.example/t/0", "https://a.example/t/1")
-        assert MAX_LINKS == len(found.links)
+        assert result.share > 0.9
+        assert result.links[:2] == ("https://a.example/t/0", "https://a.example/t/1")
+        assert MAX_LINKS == len(result.links)
 
     def test_links_amidst_a_text_are_none(self) -> None:
         assert () == kind_of("".join(map(SENTENCE.format, range(20)))).lists

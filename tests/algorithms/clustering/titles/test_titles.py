@@ -136,9 +136,9 @@ class TestWhatPagesAreFor:
         )
 
     def test_results_of_a_search_are_named_so(self) -> None:
-        found = "<h1>Nalezeno: {}</h1>"
+        result = "<h1>Nalezeno: {}</h1>"
 
-        assert "Search results" == title(cluster("hledat?q={}", found, kind=SEARCH))
+        assert "Search results" == title(cluster("hledat?q={}", result, kind=SEARCH))
         assert "Hledat" == title(cluster("hledat?sort={}", "<h1>{}</h1>"))
 
 
@@ -279,10 +279,10 @@ class TestHostileSites:
         "heading", ["long " * 100, "\x07\u202e\ud83d bell", "<b>", " \n\t ", "¶#"]
     )
     def test_no_title_is_longer_or_stranger_than_people_read(self, heading: str) -> None:
-        found = title(ClusterPages(["http://a.b/p/q"], headings=[heading]))
+        titles = title(ClusterPages(["http://a.b/p/q"], headings=[heading]))
 
-        assert 0 < len(found) <= MAX_TITLE
-        assert found.isprintable()
+        assert 0 < len(titles) <= MAX_TITLE
+        assert titles.isprintable()
 
     def test_a_type_of_any_length_is_none(self) -> None:
         assert "Tea" == title(cluster("tea/{}", declared(**{"@type": "A" * 90})))
@@ -293,9 +293,9 @@ class TestHostileSites:
 
     @pytest.mark.bar
     def test_thousands_of_clusters_take_seconds(self) -> None:
-        one = cluster("x/{}", f"<h1>{{}}</h1><ul>{cards('p/{}')}</ul>" + "<b>Label {}</b>" * 30)
+        first = cluster("x/{}", f"<h1>{{}}</h1><ul>{cards('p/{}')}</ul>" + "<b>Label {}</b>" * 30)
         started = time.process_time()
-        found = title_clusters([one] * 2_000)
+        titles = title_clusters([first] * 2_000)
 
-        assert 2_000 == len(set(found))
+        assert 2_000 == len(set(titles))
         assert time.process_time() - started < 4

@@ -52,8 +52,8 @@ finally:
 
 def grouped_bundle() -> Bundle:
     """Return a bundle whose clusters are told by the model of `auto`."""
-    made = made_bundle()
-    (rule,) = made.rules.rules.values()
+    bundle = made_bundle()
+    (rule,) = bundle.rules.rules.values()
     pages = [RawPage(f"http://s.example/p/{n}", body(n)) for n in range(12)]
     observations = [observe(page) for page in pages]
     grouping = auto.cluster_pages([page.url for page in pages], observations, ClusteringInputs())
@@ -61,7 +61,7 @@ def grouped_bundle() -> Bundle:
         "auto", grouping.model, {group.name: [rule.cluster] for group in grouping.groups}
     )
     clusters = Clusters((ClusterProfile(rule.cluster),), model)
-    return replace(made, rules=SiteRules(clusters, made.rules.rules))
+    return replace(bundle, rules=SiteRules(clusters, bundle.rules.rules))
 
 
 @pytest.fixture(scope="module")
@@ -129,9 +129,9 @@ def test_what_is_not_installed_is_named(package: Path, tmp_path: Path) -> None:
 
 
 def test_its_fixtures_are_checked(package: Path, tmp_path: Path) -> None:
-    made = grouped_bundle()
+    bundle = grouped_bundle()
     page = RawPage("http://s.example/p/1", body(1), "text/html; charset=utf-8")
-    write_bundle(tmp_path / "bundle", made, [Fixture(page, fixture_lines(page, made.rules))])
+    write_bundle(tmp_path / "bundle", bundle, [Fixture(page, fixture_lines(page, bundle.rules))])
 
     assert 0 == run(package, str(tmp_path / "bundle"), "--check").returncode
 

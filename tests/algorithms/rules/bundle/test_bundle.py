@@ -55,8 +55,8 @@ def body(number: int) -> bytes:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     page = RawPage("http://s.example/p/1", body(1), "text/html; charset=utf-8")
-    made = made_bundle()
-    write_bundle(tmp_path / "bundle", made, [Fixture(page, fixture_lines(page, made.rules))])
+    bundle = made_bundle()
+    write_bundle(tmp_path / "bundle", bundle, [Fixture(page, fixture_lines(page, bundle.rules))])
     return tmp_path / "bundle"
 
 
@@ -88,10 +88,10 @@ def test_a_line_is_what_every_run_says(folder: Path, source: Path) -> None:
 
 def test_a_bundle_doubts_values_that_look_odd(tmp_path: Path) -> None:
     looks = learn_looks([ShownText(f"{n} €", {"amount": str(n)}) for n in range(20, 40)])
-    made = made_bundle()
-    rule = replace(made.rules.rules["products"], looks={"price": looks})
-    made = replace(made, rules=replace(made.rules, rules={"products": rule}))
-    write_bundle(tmp_path / "bundle", made)
+    bundle = made_bundle()
+    rule = replace(bundle.rules.rules["products"], looks={"price": looks})
+    bundle = replace(bundle, rules=replace(bundle.rules, rules={"products": rule}))
+    write_bundle(tmp_path / "bundle", bundle)
     read = read_bundle(tmp_path / "bundle")
     pages = [SourcePage("x", "http://s.example/p/1", body(number)) for number in (25, 250_000)]
     usual, odd = (line.record for line in read.extract(pages))
@@ -189,17 +189,17 @@ def test_what_cannot_be_done_is_said_in_one_line(
 
 
 def test_memory_stays_flat_because_pages_are_read_one_by_one(folder: Path) -> None:
-    asked: list[int] = []
+    requested: list[int] = []
 
     def pages() -> object:
         for number in range(100):
-            asked.append(number)
+            requested.append(number)
             yield SourcePage("x", "http://s.example/p/1", body(number))
 
     lines = read_bundle(folder).extract(pages())  # type: ignore[arg-type]  # a generator of pages
     next(lines)
 
-    assert [0] == asked
+    assert [0] == requested
 
 
 def test_a_rule_without_a_stylesheet_file_is_told(folder: Path) -> None:
@@ -235,8 +235,8 @@ def test_where_links_decide_the_source_may_give_the_first_one(tmp_path: Path) ->
 
 
 def test_a_bundle_reads_values_as_in_the_country_of_its_site(tmp_path: Path) -> None:
-    made = replace(made_bundle(), country="DK")
-    write_bundle(tmp_path / "bundle", made)
+    bundle = replace(made_bundle(), country="DK")
+    write_bundle(tmp_path / "bundle", bundle)
     read = read_bundle(tmp_path / "bundle")
 
     assert ("DK", {"DK"}) == (read.country, {rule.country for rule in read.rules.rules.values()})

@@ -24,7 +24,7 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("n_parts", [1, 3, 10])
 def test_ranges_together_give_each_page_once(source: Path, n_parts: int) -> None:
     ranges = ranges_of([str(source)], n_parts)
-    lines = [line.url or "" for one in ranges for line in extract(made_bundle(), one)]
+    lines = [line.url or "" for bounds in ranges for line in extract(made_bundle(), bounds)]
 
     assert n_parts == len(ranges)
     assert [f"http://s.example/p/{number}.html" for number in range(7)] == sorted(lines)

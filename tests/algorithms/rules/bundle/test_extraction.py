@@ -43,11 +43,11 @@ def test_a_large_page_gives_what_a_small_one_does() -> None:
     small = b"<html><body><h1>Rope</h1>"
     large = small + b"<p>text" * (MAX_TAGS_HERE + 1)
 
-    one, other = (
+    first, other = (
         extract(RawPage("https://shop.example/", body), rule("//h1")) for body in (small, large)
     )
 
-    assert one.records[0].values == other.records[0].values == {"name": "Rope"}
+    assert first.records[0].values == other.records[0].values == {"name": "Rope"}
 
 
 def test_a_rule_from_elsewhere_is_stopped_whatever_it_says_of_itself() -> None:
@@ -58,13 +58,13 @@ def test_a_rule_from_elsewhere_is_stopped_whatever_it_says_of_itself() -> None:
 
 
 def test_rules_of_bundles_count_as_from_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
+    requested: list[bool] = []
 
     def lines_of(_page: RawPage, _rules: SiteRules, *, in_child: bool = False) -> list[Line]:
-        asked.append(in_child)
+        requested.append(in_child)
         return []
 
     monkeypatch.setattr(bundle, "lines_of", lines_of)
     made_bundle().lines_of_item(SourcePage("1", "https://shop.example/", b"<p>x"))
 
-    assert [True] == asked
+    assert [True] == requested

@@ -96,17 +96,17 @@ def test_a_rule_by_hand_never_runs_in_this_process() -> None:
 def test_what_reaches_out_is_refused_in_the_child_too(
     stylesheet: str, reason: str, runs: LimitedRuns
 ) -> None:
-    found = extracted(f"{HEAD}{stylesheet}</xsl:stylesheet>", runs)
+    result = extracted(f"{HEAD}{stylesheet}</xsl:stylesheet>", runs)
 
-    assert STYLESHEET_FAILED == found.reason
-    assert reason in found.detail
+    assert STYLESHEET_FAILED == result.reason
+    assert reason in result.detail
 
 
 def test_a_bomb_of_entities_is_refused(runs: LimitedRuns) -> None:
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
-    found = extracted(f"{bomb}{HEAD}{TEMPLATE.format('&b;')}</xsl:stylesheet>", runs)
+    result = extracted(f"{bomb}{HEAD}{TEMPLATE.format('&b;')}</xsl:stylesheet>", runs)
 
-    assert (STYLESHEET_FAILED, True) == (found.reason, "document type" in found.detail)
+    assert (STYLESHEET_FAILED, True) == (result.reason, "document type" in result.detail)
 
 
 def test_an_output_that_grows_is_stopped_and_the_next_page_is_answered(runs: LimitedRuns) -> None:
@@ -134,10 +134,10 @@ def test_what_ends_the_parents_group_does_not_lose_a_page(
 
 @pytest.mark.parametrize("stylesheet", [DOUBLING, ENDLESS], ids=["doubling", "endless"])
 def test_recursion_ends_with_a_reason(stylesheet: str, runs: LimitedRuns) -> None:
-    found = extracted(f"{HEAD}{stylesheet}</xsl:stylesheet>", runs, b"<p>text</p>")
+    result = extracted(f"{HEAD}{stylesheet}</xsl:stylesheet>", runs, b"<p>text</p>")
 
-    assert found.reason in {STOPPED, STYLESHEET_FAILED}
-    assert found.detail
+    assert result.reason in {STOPPED, STYLESHEET_FAILED}
+    assert result.detail
 
 
 def test_an_answer_names_what_fails() -> None:

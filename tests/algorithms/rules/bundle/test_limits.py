@@ -27,8 +27,8 @@ def test_an_xpath_finds_nodes_with_their_places(runs: LimitedRuns) -> None:
     (texts,) = runs.find_nodes("//p/text()", [PAGE])
     tree: Any = parse_page(PAGE.body).tree
 
-    assert ["a", "c", "d"] == [one.text for one in texts]
-    assert ["a", "c", "d"] == [tree.xpath(one.path)[0] for one in texts]
+    assert ["a", "c", "d"] == [text.text for text in texts]
+    assert ["a", "c", "d"] == [tree.xpath(text.path)[0] for text in texts]
     assert [[FoundNode("/html/body/img/@src", "/i.png")], []] == runs.find_nodes(
         "//img/@src", [PAGE, RawPage("", b"")]
     )

@@ -154,14 +154,14 @@ def response(url: str, **meta: Any) -> Any:
 
 
 def test_a_response_is_told_with_where_it_began() -> None:
-    told = entry_of(
+    result = entry_of(
         response("https://shop.example/new", redirect_urls=["https://shop.example/old"], depth=2)
     )
 
     assert ("https://shop.example/old", "https://shop.example/new", 2, "PHA+cGFnZQ==") == tuple(
-        told[name] for name in ("url", "final_url", "depth", "body")
+        result[name] for name in ("url", "final_url", "depth", "body")
     )
-    assert {"Content-Type": "text/html; charset=latin-1", "ETag": '"1"'} == told["headers"]
+    assert {"Content-Type": "text/html; charset=latin-1", "ETag": '"1"'} == result["headers"]
 
 
 def test_without_an_address_nothing_is_kept(

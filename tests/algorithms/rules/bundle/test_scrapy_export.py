@@ -49,9 +49,9 @@ def test_one_request_at_a_time_waits_for_robots() -> None:
 
 def test_what_scrapy_does_with_robots_is_told() -> None:
     spider = project_files("shop", ROOT, "x")["spider.py"]
-    told = ast.get_docstring(ast.parse(spider)) or ""
+    result = ast.get_docstring(ast.parse(spider)) or ""
     assert all(
-        word in told for word in ("robots.txt", "Crawl-delay", "Retry-After", "certificates")
+        word in result for word in ("robots.txt", "Crawl-delay", "Retry-After", "certificates")
     )
 
 

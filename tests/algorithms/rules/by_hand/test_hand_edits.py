@@ -49,7 +49,8 @@ def found(text: str) -> dict[str, list[tuple[str, str]]]:
     """Return each value of the page with its place."""
     (record,) = run_stylesheet(text, tree_of_page(), nodes=True)
     return {
-        name: [(one.text, one.node) for one in values] for name, values in record.values.items()
+        name: [(value.text, value.node) for value in values]
+        for name, values in record.values.items()
     }
 
 
@@ -93,7 +94,7 @@ class TestXPaths:
         before = with_xpaths(empty_stylesheet(["name", "id"]), [written("name", "//h1")])
         after = with_xpaths(before, [written("id", "//img/@data-id")])
 
-        was, now = (read_stylesheet(one.encode()) for one in (before, after))
+        was, now = (read_stylesheet(each.encode()) for each in (before, after))
         assert {"name"} == same_templates(was, now, ["name", "id"])
         assert after == with_xpaths(after, [written("id", "//img/@data-id")])
         assert "then changed by hand" in after
@@ -116,7 +117,7 @@ class TestXPaths:
 
         text = with_xpaths(text, [written("name", ".//b/text()")])
         records = run_stylesheet(text, tree_of_page(), nodes=True)
-        assert ["One", "Two"] == [one.values["name"][0].text for one in records]
+        assert ["One", "Two"] == [record.values["name"][0].text for record in records]
         for outside in ("//b", "b | //i", "(.//b)[1]"):
             with pytest.raises(StylesheetRefused, match="does not begin at the record"):
                 with_xpaths(text, [written("name", outside)])

@@ -24,39 +24,39 @@ def score(*pages: tuple[tuple[str, ...] | None, tuple[str, ...]]) -> AttributeSc
 
 
 def test_each_page_counts_once_as_what_it_is() -> None:
-    found = score(
+    result = score(
         (("7 EUR",), ("7",)), (("8",), ("9",)), (("8",), ()), ((), ("1",)), ((), ()), (None, ("1",))
     )
 
     assert (1, 1, 1, 1, 1) == (
-        found.n_right,
-        found.n_wrong,
-        found.n_missed,
-        found.n_unwanted,
-        found.n_absent,
+        result.n_right,
+        result.n_wrong,
+        result.n_missed,
+        result.n_unwanted,
+        result.n_absent,
     )
-    assert (5, 3, 1, 1) == (found.n_annotated, found.n_bad, found.n_found, found.n_others)
-    assert WrongPage(1, ("8",), ("9",)) == found.examples[0]
+    assert (5, 3, 1, 1) == (result.n_annotated, result.n_bad, result.n_found, result.n_others)
+    assert WrongPage(1, ("8",), ("9",)) == result.examples[0]
 
 
 def test_several_values_are_right_only_together_and_in_their_order() -> None:
     tags = AttributeType("tags", is_multi=True)
-    said = {"tags": ("a", "b\xa0 c")}
-    pages = [ScoredPage(said, {"tags": got}) for got in (("a", "b c"), ("b c", "a"), ("a",))]
+    fields = {"tags": ("a", "b\xa0 c")}
+    pages = [ScoredPage(fields, {"tags": got}) for got in (("a", "b c"), ("b c", "a"), ("a",))]
 
-    assert (1, 2) == ((found := score_pages([tags], pages)[0]).n_right, found.n_wrong)
+    assert (1, 2) == ((result := score_pages([tags], pages)[0]).n_right, result.n_wrong)
 
 
 def test_an_attribute_of_which_nothing_was_said_counts_neither_way() -> None:
-    (found,) = score_pages([PRICE], [ScoredPage({"name": ("x",)}, {"price": ("1",)})])
+    (result,) = score_pages([PRICE], [ScoredPage({"name": ("x",)}, {"price": ("1",)})])
 
-    assert (0, 1, 1) == (found.n_annotated, found.n_found, found.n_others)
+    assert (0, 1, 1) == (result.n_annotated, result.n_found, result.n_others)
 
 
 def test_a_page_on_which_nothing_ran_is_missed_where_it_has_a_value() -> None:
-    (found,) = score_pages([PRICE], [ScoredPage({"price": ("1",)}, None), ScoredPage(None, None)])
+    (result,) = score_pages([PRICE], [ScoredPage({"price": ("1",)}, None), ScoredPage(None, None)])
 
-    assert (1, 0) == (found.n_missed, found.n_others)
+    assert (1, 0) == (result.n_missed, result.n_others)
 
 
 def test_the_records_of_a_list_are_one_after_the_other() -> None:

@@ -58,8 +58,8 @@ class TestPaper:
         assert ask(bits, unannotated=page, is_multi=True)[0].is_precise
 
     def test_without_a_precise_one_the_most_precise_is_told(self) -> None:
-        found = ask({A: 0b0111, B: 0b0011})
-        assert [(False, 0.5)] == [(one.is_precise, one.precision) for one in found]
+        result = ask({A: 0b0111, B: 0b0011})
+        assert [(False, 0.5)] == [(each.is_precise, each.precision) for each in result]
 
 
 def brute_force(
@@ -68,9 +68,9 @@ def brute_force(
     """Return the order of the best precise conjunction, of any size."""
     orders = []
     for size in range(1, len(bits) + 1):
-        for chosen in itertools.combinations(bits, size):
+        for combination in itertools.combinations(bits, size):
             selected = -1
-            for feature in chosen:
+            for feature in combination:
                 selected &= bits[feature]
             on_pages = [(selected & page).bit_count() for page in pages]
             if (
@@ -78,7 +78,7 @@ def brute_force(
                 and not selected & negatives
                 and max(on_pages) <= 1
             ):
-                distance = max(feature.level for feature in chosen)
+                distance = max(feature.level for feature in combination)
                 orders.append((-1.0, distance, -sum(map(bool, on_pages)) / len(pages)))
     return min(orders, default=(0.0, 0, 0.0))
 
@@ -91,10 +91,10 @@ def test_it_finds_what_trying_all_sets_finds() -> None:
         bits = {feature: chance.getrandbits(16) | 0b11 for feature in features}
         pages = (0b1111 << 8, 0b1111 << 12)
         best = brute_force(bits, 0b11, 0b1111_1100, pages)
-        found = ask(bits, positives=0b11, negatives=0b1111_1100, unannotated=pages)
+        result = ask(bits, positives=0b11, negatives=0b1111_1100, unannotated=pages)
         if best[0]:
             n_precise += 1
-            assert best == found[0].order
+            assert best == result[0].order
         else:
-            assert not found[0].is_precise
+            assert not result[0].is_precise
     assert n_precise > 20

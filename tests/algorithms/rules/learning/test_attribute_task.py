@@ -53,10 +53,10 @@ def test_a_task_can_be_that_of_some_values() -> None:
 
 
 def test_what_is_beaten_stays_as_losers_with_a_part_of_the_text_each() -> None:
-    asked = task("Ann")
-    goal, candidates = asked.search()
-    winner = alternative_of(asked, goal, candidates[0])
-    losers = losers_of(asked, goal, candidates[1:])
+    attribute_task = task("Ann")
+    goal, candidates = attribute_task.search()
+    winner = alternative_of(attribute_task, goal, candidates[0])
+    losers = losers_of(attribute_task, goal, candidates[1:])
     assert len(candidates) - 1 == len(losers)
     assert 0 < len(losers) <= MAX_LOSERS
     assert winner.xpath not in {loser.xpath for loser in losers}
@@ -64,11 +64,11 @@ def test_what_is_beaten_stays_as_losers_with_a_part_of_the_text_each() -> None:
 
 
 def test_losers_that_run_fast_come_first() -> None:
-    asked = task("Ann")
-    goal, candidates = asked.search()
+    attribute_task = task("Ann")
+    goal, candidates = attribute_task.search()
     slow, fast = (
         replace(candidates[0], features=(feature,))
         for feature in (Feature("sibling_text", 1, ("By",)), Feature("tag", 1, ("p",)))
     )
-    losers = losers_of(asked, goal, [slow, fast])
+    losers = losers_of(attribute_task, goal, [slow, fast])
     assert ["tag", "sibling_text"] == [loser.features[0].kind for loser in losers]

@@ -36,29 +36,29 @@ def index_of(*pages: str) -> NodeIndex:
 def numbers_by_xpath(index: NodeIndex, page: int, path: str) -> list[int]:
     """Return the index's numbers of what lxml selects on a page."""
     root = index.nodes[index.page_starts[page]].element
-    found: Any = root.getroottree().xpath(path)
+    nodes: Any = root.getroottree().xpath(path)
     places: list[tuple[Any, str]] = []
-    for one in found:
-        kind = getattr(one, "is_text", None)
+    for node in nodes:
+        kind = getattr(node, "is_text", None)
         if kind is None:
-            places.append((one, ITSELF))
-        elif one.is_attribute:
-            places.append((one.getparent(), ITSELF))
+            places.append((node, ITSELF))
+        elif node.is_attribute:
+            places.append((node.getparent(), ITSELF))
         else:
-            places.append((one.getparent(), TAIL if one.is_tail else TEXT))
+            places.append((node.getparent(), TAIL if node.is_tail else TEXT))
     return sorted(index.number_by_part[place] for place in places)
 
 
 def features_anywhere(index: NodeIndex, target: str) -> set[Feature]:
     columns = Columns(index)
-    found = set()
+    seen = set()
     for number in numbers_of(columns.targets(target)):
         text = index.nodes[number].shown
         left, right = (text.split(" ")[0], text.split(" ")[-1]) if " " in text else ("", "")
         chain = chain_of(index, Positive(number, 0, left, right, target))
         for generate in (*GENERATORS, *PUBLISHED):
-            found |= set(generate(chain))
-    return found
+            seen |= set(generate(chain))
+    return seen
 
 
 @pytest.mark.parametrize("target", [TEXT_TARGET, ELEMENT_TARGET, "@src"])
@@ -108,10 +108,10 @@ def test_a_column_holds_what_the_xpath_selects_on_any_page(seed: int) -> None:
     columns = Columns(index)
     for target in (TEXT_TARGET, ELEMENT_TARGET):
         features = sorted(features_anywhere(index, target), key=str)
-        for chosen in [chance.sample(features, min(len(features), 2)) for _ in range(60)]:
-            path = Alternative("xpath", target, tuple(chosen)).path
+        for each in [chance.sample(features, min(len(features), 2)) for _ in range(60)]:
+            path = Alternative("xpath", target, tuple(each)).path
             bits = columns.targets(target)
-            for feature in chosen:
+            for feature in each:
                 bits &= columns.bits(feature)
             assert numbers_by_xpath(index, 0, path) == list(numbers_of(bits)), path
 
@@ -120,9 +120,9 @@ def test_a_disjunction_selects_what_any_value_selects() -> None:
     index = index_of(SHOP)
     columns = Columns(index)
     both = Feature("label", 0, ("Price", "By"))
-    one, other = Feature("label", 0, ("Price",)), Feature("label", 0, ("By",))
-    assert columns.bits(one) | columns.bits(other) == columns.bits(both)
-    assert 0 != columns.bits(one) != columns.bits(both)
+    first, other = Feature("label", 0, ("Price",)), Feature("label", 0, ("By",))
+    assert columns.bits(first) | columns.bits(other) == columns.bits(both)
+    assert 0 != columns.bits(first) != columns.bits(both)
 
 
 def test_no_text_of_one_page_is_an_anchor_on_the_next() -> None:

@@ -72,17 +72,17 @@ def test_a_rule_does_not_fire_where_the_attribute_was_marked_absent() -> None:
 
 
 def test_layouts_have_alternatives_of_their_own() -> None:
-    one = "<div class='film'><h2>{0}</h2><i>x</i></div><h3>{1}</h3>"
+    first = "<div class='film'><h2>{0}</h2><i>x</i></div><h3>{1}</h3>"
     two = "<section id='s'><h3>{0}</h3><i>y</i></section><h2>{1}</h2>"
-    others = [one.format(f"n{number}", "other") for number in range(4)]
+    others = [first.format(f"n{number}", "other") for number in range(4)]
     others += [two.format(f"n{number}", "other") for number in range(4)]
     pages = [
-        annotate(one.format("Ann", "no"), MarkedNode("//h2")),
+        annotate(first.format("Ann", "no"), MarkedNode("//h2")),
         annotate(two.format("Bob", "no"), MarkedNode("//h3")),
     ]
     rule = learn(pages, others)
     assert [["Cy"], ["Di"]] == [
-        values(rule, one.format("Cy", "no")),
+        values(rule, first.format("Cy", "no")),
         values(rule, two.format("Di", "no")),
     ]
 
@@ -123,7 +123,7 @@ def test_another_attributes_node_is_not_taken() -> None:
         {"title": [MarkedNode("//h1")], "lead": [MarkedNode("//p")]},
     )
     rule = learn_cluster([page], trees, [AttributeType("title"), AttributeType("lead")])
-    assert [["Bob"], []] == [values(one, bare.format("Bob")) for one in rule.attributes]
+    assert [["Bob"], []] == [values(attribute, bare.format("Bob")) for attribute in rule.attributes]
 
 
 def test_values_in_different_places_are_the_union_of_what_its_parts_find() -> None:

@@ -35,8 +35,8 @@ def index_of(*pages: str) -> NodeIndex:
 def positive(
     index: NodeIndex, text: str, left: str = "", right: str = "", page: int = 0
 ) -> Positive:
-    found = [n for n, node in enumerate(index.nodes) if node.shown == text and node.page == page]
-    return Positive(found[0], page, left, right)
+    results = [n for n, node in enumerate(index.nodes) if node.shown == text and node.page == page]
+    return Positive(results[0], page, left, right)
 
 
 class TestPaper:
@@ -64,8 +64,8 @@ class TestPaper:
         index = index_of(*pages)
         for n_pages, expected in ((2, True), (3, True), (4, False)):
             positives = [positive(index, "7", page=page) for page in range(n_pages)]
-            found = features_of(index, positives, PUBLISHED)
-            assert expected == any(f.kind == "after" and len(f.values) == n_pages for f in found)
+            features = features_of(index, positives, PUBLISHED)
+            assert expected == any(f.kind == "after" and len(f.values) == n_pages for f in features)
 
     def test_tags_reach_from_the_node_to_the_root(self) -> None:
         index = index_of(PAGE)
@@ -76,8 +76,8 @@ class TestPaper:
 
     def test_an_id_gives_its_value_and_that_it_is_there(self) -> None:
         index = index_of(PAGE)
-        found = set(ids_and_classes(chain_of(index, positive(index, "Ann"))))
-        assert {Feature("id", 3, ("main",)), Feature("has", 3, name="id")} == found
+        seen = set(ids_and_classes(chain_of(index, positive(index, "Ann"))))
+        assert {Feature("id", 3, ("main",)), Feature("has", 3, name="id")} == seen
 
 
 def test_what_each_generator_adds() -> None:
@@ -105,19 +105,19 @@ def test_a_label_in_the_node_comes_before_the_text_outside() -> None:
 
 def test_addresses_are_no_weak_attributes() -> None:
     index = index_of(PAGE)
-    found = set(weak_attributes(chain_of(index, positive(index, "Bob"))))
-    assert Feature("attribute", 1, ("3",), name="width") in found
-    assert Feature("has", 1, name="href") in found
+    seen = set(weak_attributes(chain_of(index, positive(index, "Bob"))))
+    assert Feature("attribute", 1, ("3",), name="width") in seen
+    assert Feature("has", 1, name="href") in seen
     assert not [
-        feature for feature in found if feature.kind == "attribute" and feature.name == "href"
+        feature for feature in seen if feature.kind == "attribute" and feature.name == "href"
     ]
 
 
 def test_items_of_one_page_make_no_disjunction() -> None:
     index = index_of(PAGE)
-    found = features_of(index, [positive(index, "Ann"), positive(index, "Bob")])
-    assert Feature("tag", 1, ("dd",)) in found
-    assert not [feature for feature in found if len(feature.values) > 1]
+    features = features_of(index, [positive(index, "Ann"), positive(index, "Bob")])
+    assert Feature("tag", 1, ("dd",)) in features
+    assert not [feature for feature in features if len(feature.values) > 1]
 
 
 def test_names_that_xpath_cannot_write_are_left_out() -> None:

@@ -31,8 +31,10 @@ def others() -> list[html.HtmlElement]:
 def test_a_rule_finds_the_values_on_pages_that_nobody_annotated(learner: str) -> None:
     rule = learn_cluster([annotated(1), annotated(2)], others(), [NAME, PRICE], learner=learner)
     new = html.document_fromstring(page(77))
-    found = [new.xpath(f"string({one.alternatives[0].xpath})") for one in rule.attributes]
-    assert ["Tent 77", "770 EUR"] == found
+    nodes = [
+        new.xpath(f"string({attribute.alternatives[0].xpath})") for attribute in rule.attributes
+    ]
+    assert ["Tent 77", "770 EUR"] == nodes
 
 
 def test_the_rule_tells_what_it_was_learnt_from() -> None:
@@ -72,13 +74,13 @@ def test_a_mandatory_attribute_prefers_what_is_on_every_page() -> None:
         html.document_fromstring(body.format("<i>From all shops:</i>", 990)),
         {"price": [MarkedNode("//div[1]/b")]},
     )
-    found = [
+    results = [
         learn_cluster(
             [sample], pages, [AttributeType("price", "price", is_mandatory=mandatory)]
         ).attributes[0]
         for mandatory in (True, False)
     ]
-    mandatory, optional = (rule.alternatives[0].numbers.support for rule in found)
+    mandatory, optional = (rule.alternatives[0].numbers.support for rule in results)
     assert 1.0 == mandatory
     assert optional < mandatory
 
@@ -108,13 +110,13 @@ def test_nodes_that_show_another_kind_of_text_are_no_support() -> None:
     sample = AnnotatedPage(
         "u", html.document_fromstring(body.format(phone.format(9))), {"phone": [MarkedNode("//a")]}
     )
-    found = (
+    result = (
         learn_cluster([sample], pages, [AttributeType("phone", "phone")])
         .attributes[0]
         .alternatives[0]
     )
-    without: Any = pages[2].xpath(found.xpath)
-    assert ([], 1) == (without, len(pages[0].xpath(found.xpath)))  # type: ignore[arg-type]
+    without: Any = pages[2].xpath(result.xpath)
+    assert ([], 1) == (without, len(pages[0].xpath(result.xpath)))  # type: ignore[arg-type]
 
 
 def test_a_learner_that_does_not_exist_is_refused() -> None:
@@ -137,15 +139,15 @@ class TestRecords:
         rule = learn_cluster([page], [self.listed("c", "d", "e"), self.listed("f")], [])
         assert rule.boundary is not None
         assert 2 == rule.boundary.n_siblings
-        found: Any = self.listed("x", "y", "z").xpath(rule.boundary.first.xpath)
-        assert ["x", "y", "z"] == [first.text_content() for first in found]
+        nodes: Any = self.listed("x", "y", "z").xpath(rule.boundary.first.xpath)
+        assert ["x", "y", "z"] == [first.text_content() for first in nodes]
 
     def test_a_record_that_is_not_there_is_told(self) -> None:
         page = AnnotatedPage("u", self.listed("a"), records=[["//table"]])
         rule = learn_cluster([page], [], [])
         assert rule.boundary is None
         assert [("record", "node", "u")] == [
-            (one.attribute, one.step, one.page) for one in rule.failures
+            (failure.attribute, failure.step, failure.page) for failure in rule.failures
         ]
 
     def test_without_records_there_is_no_boundary_and_no_complaint(self) -> None:
@@ -166,8 +168,8 @@ class TestHostilePages:
         tree = html.document_fromstring(odd)
         page = AnnotatedPage("u", tree, {"name": [MarkedNode("//b")]})
         rule = learn_cluster([page], [], [NAME]).attributes[0]
-        for one in (*rule.alternatives, *rule.losers):
-            assert ["v"] == tree.xpath(one.xpath)
+        for each in (*rule.alternatives, *rule.losers):
+            assert ["v"] == tree.xpath(each.xpath)
 
     def test_no_pages_at_all_are_no_error(self) -> None:
         assert (

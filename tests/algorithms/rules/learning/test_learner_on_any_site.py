@@ -61,7 +61,7 @@ class Page:
             del rows[0]
         table = "".join(f"<tr><td>{label}</td><td>{value}</td></tr>" for label, value in rows)
         lines = "<br>".join([f"{chance.randint(1, 99)} Elm Road", *phones, word(WORDS)])
-        linked = [f"<a>{one}</a>" if chance.random() < 0.7 else one for one in genres]
+        linked = [f"<a>{genre}</a>" if chance.random() < 0.7 else genre for genre in genres]
         crumb = f"<i>{name}</i>" if chance.random() < 0.5 else "<i>Shop</i>"
         box = f"<div class='box'><b>{maker}</b></div>" if chance.random() < 0.5 else ""
         self.text = (
@@ -126,10 +126,10 @@ def test_a_further_right_annotation_does_no_harm(seed: int) -> None:
     for n in range(1, N_ANNOTATED):
         before = learn(annotated[:n], [*(page.tree for page in annotated[n:]), *others])
         after = learn(annotated[: n + 1], [*(page.tree for page in annotated[n + 1 :]), *others])
-        for one, other in zip(before.attributes, after.attributes, strict=True):
-            if one.alternatives:
+        for first, other in zip(before.attributes, after.attributes, strict=True):
+            if first.alternatives:
                 assert other.alternatives, other.reason
-            assert page_f1(other, pages[: n + 1]) >= page_f1(one, pages[: n + 1])
+            assert page_f1(other, pages[: n + 1]) >= page_f1(first, pages[: n + 1])
 
 
 @given(st.integers(0, 10_000), st.permutations(range(N_ANNOTATED)))
@@ -137,8 +137,8 @@ def test_the_order_of_the_annotated_pages_changes_nothing(seed: int, order: list
     _, annotated, others = site_of(seed)
     rule = learn(annotated, others)
     shuffled = learn([annotated[number] for number in order], others)
-    for one, other in zip(rule.attributes, shuffled.attributes, strict=True):
-        assert replace(one, failures=()) == replace(other, failures=())
+    for first, other in zip(rule.attributes, shuffled.attributes, strict=True):
+        assert replace(first, failures=()) == replace(other, failures=())
 
 
 @pytest.mark.parametrize("seed", range(20))

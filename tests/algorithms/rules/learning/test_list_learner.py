@@ -85,7 +85,7 @@ def page_of(records: list[Record], layout: dict[str, str], n_annotated: int) -> 
     source, marks = written(records, layout)
     tree = parse_page(source.encode()).tree
     assert tree is not None
-    roots = [one for one in tree.iter("div") if one.get("class") == "record"]
+    roots = [element for element in tree.iter("div") if element.get("class") == "record"]
     values: dict[str, list[MarkedNode]] = {}
     for root, places in list(zip(roots, marks, strict=True))[:n_annotated]:
         for name, texts in places.items():
@@ -126,14 +126,14 @@ def test_no_record_is_misaligned_where_optional_fields_are_dropped_at_random(
     )
     for _ in range(5):
         truth = drawn(chance, 20)
-        found = extract(
+        extraction = extract(
             RawPage(
                 "http://a/", written(truth, LAYOUTS[layout])[0].encode(), "text/html; charset=utf-8"
             ),
             rule,
         )
 
-        assert truth == [record.raw for record in found.records]
+        assert truth == [record.raw for record in extraction.records]
 
 
 def test_what_stands_in_no_record_is_the_pages_and_each_record_has_it() -> None:
@@ -146,14 +146,16 @@ def test_what_stands_in_no_record_is_the_pages_and_each_record_has_it() -> None:
     rule = learn_list(
         read_samples([annotated], [tree for tree in trees if tree is not None]), SPECS
     )
-    found = extract(
+    extraction = extract(
         RawPage("http://a/", others[0].replace("<h1>List", "<h1>Loans").encode()), runnable(rule)
     )
 
     assert {"town": "page"} == {
-        one.attribute: one.scope for one in rule.attributes if one.scope != "record"
+        attribute.attribute: attribute.scope
+        for attribute in rule.attributes
+        if attribute.scope != "record"
     }
-    assert ["Loans"] * 6 == [record.raw["town"] for record in found.records]
+    assert ["Loans"] * 6 == [record.raw["town"] for record in extraction.records]
     assert rule == ClusterRule.from_json(rule.as_json())
 
 
@@ -182,7 +184,7 @@ def learnt_words(source: str, senses: list[int]) -> RunnableRule:
         records.append([term, *list(term.itersiblings("dd"))[:n]])
     values = {
         "word": [MarkedNode(record[0]) for record in records],
-        "sense": [MarkedNode(one) for record in records for one in record[1:]],
+        "sense": [MarkedNode(element) for record in records for element in record[1:]],
     }
     specs = [AttributeType("word"), AttributeType("sense", is_multi=True)]
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
@@ -196,19 +198,19 @@ def test_a_run_ends_where_the_next_record_begins_or_at_a_stranger(add: str) -> N
     rule = learnt_words(source, [1, 2, 1])
     senses = [2, 1, 5, 0, 3]
     page = defined(senses, add=add).replace("<dd>", "<dd class=s>" if "dd" in add else "<dd>")
-    found = extract(RawPage("http://a/", page.encode()), rule)
+    extraction = extract(RawPage("http://a/", page.encode()), rule)
 
     assert [(f"word{n}", [f"sense{n}x{k}" for k in range(of)]) for n, of in enumerate(senses)] == [
-        (one.values.get("word"), one.values.get("sense", [])) for one in found.records
+        (record.values.get("word"), record.values.get("sense", [])) for record in extraction.records
     ]
 
 
 def test_a_run_of_hundreds_of_elements_is_collected() -> None:
-    found = extract(
+    extraction = extract(
         RawPage("http://a/", defined([2, 350]).encode()), learnt_words(defined([1, 2]), [1, 2])
     )
 
-    assert [2, 350] == [len(one.values["sense"]) for one in found.records]
+    assert [2, 350] == [len(record.values["sense"]) for record in extraction.records]
 
 
 def lines_of_text(names: list[tuple[str, str]]) -> str:
@@ -233,12 +235,12 @@ def test_texts_between_the_elements_of_a_run_are_reached(n_elements: int) -> Non
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     types = [AttributeType("name"), AttributeType("phone")]
     ready = RunnableRule("people", 1, stylesheet_of(rule), types)
-    found = extract(
+    extraction = extract(
         RawPage("http://a/", lines_of_text([("Di", "1"), ("Ed", "2 3")]).encode()), ready
     )
 
     assert [{"name": "Di", "phone": "1"}, {"name": "Ed", "phone": "2 3"}] == [
-        one.values for one in found.records
+        record.values for record in extraction.records
     ]
 
 
@@ -281,26 +283,28 @@ def test_records_within_records_stay_with_their_own() -> None:
     tree = parse_page(nested(sample).encode()).tree
     assert tree is not None
     values = {"name": "h2", "shops": "b", "stocks": "i"}
-    marks = {name: [MarkedNode(one) for one in tree.iter(tag)] for name, tag in values.items()}
-    records = [[one] for one in tree.iter("div")]
+    marks = {
+        name: [MarkedNode(element) for element in tree.iter(tag)] for name, tag in values.items()
+    }
+    records = [[element] for element in tree.iter("div")]
     specs = [
         AttributeType("name"),
         AttributeType("shops", is_multi=True),
         AttributeType("stocks", is_multi=True),
     ]
     rule = learn_list(read_samples([AnnotatedPage("u", tree, marks, records=records)], []), specs)
-    types = [AttributeType(one.name, is_multi=one.is_multi) for one in specs]
+    types = [AttributeType(spec.name, is_multi=spec.is_multi) for spec in specs]
     ready = RunnableRule("products", 1, stylesheet_of(rule), types)
     for _ in range(3):
         truth = some()
-        found = extract(RawPage("http://a/", nested(truth).encode()), ready)
+        extraction = extract(RawPage("http://a/", nested(truth).encode()), ready)
 
         assert [
             (f"Product {n}", [shop for shop, _ in offers], [stock for _, stock in offers if stock])
             for n, offers in enumerate(truth)
         ] == [
-            (one.values["name"], one.values.get("shops", []), one.values.get("stocks", []))
-            for one in found.records
+            (record.values["name"], record.values.get("shops", []), record.values.get("stocks", []))
+            for record in extraction.records
         ]
 
 
@@ -324,10 +328,10 @@ def test_what_is_the_same_on_one_page_alone_is_no_anchor() -> None:
     )
     ready = RunnableRule("towns", 1, stylesheet_of(rule), [AttributeType("telephone")])
     for page in pages[1:]:
-        found = extract(RawPage("http://a/", page.body, page.content_type), ready)
+        extraction = extract(RawPage("http://a/", page.body, page.content_type), ready)
 
         assert [one.values.get("telephone") for one in page.records] == [
-            one.raw.get("telephone") for one in found.records
+            one.raw.get("telephone") for one in extraction.records
         ]
 
 
@@ -346,11 +350,11 @@ def test_a_label_without_its_value_does_not_reach_into_the_next_record() -> None
     records = [[term, *list(term.itersiblings())[:1]] for term in tree.iter("dt")]
     bolds = list(tree.iter("b"))
     marks = {"name": list(tree.iter("dt")), "size": bolds[::2], "type": bolds[1::2]}
-    values = {name: [MarkedNode(one) for one in some] for name, some in marks.items()}
+    values = {name: [MarkedNode(entry) for entry in some] for name, some in marks.items()}
     specs = [AttributeType(name) for name in marks]
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     ready = RunnableRule("files", 1, stylesheet_of(rule), [AttributeType(name) for name in marks])
-    found = extract(
+    extraction = extract(
         RawPage(
             "http://a/",
             facts([("x", "7 kB", ""), ("y", "8 kB", "page"), ("z", "9 kB", "")]).encode(),
@@ -359,7 +363,7 @@ def test_a_label_without_its_value_does_not_reach_into_the_next_record() -> None
     )
 
     assert [("x", "7 kB", None), ("y", "8 kB", "page"), ("z", "9 kB", None)] == [
-        tuple(one.values.get(name) for name in marks) for one in found.records
+        tuple(record.values.get(name) for name in marks) for record in extraction.records
     ]
 
 

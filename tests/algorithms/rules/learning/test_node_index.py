@@ -56,15 +56,15 @@ def test_an_element_has_the_string_that_xpath_gives() -> None:
 
 def test_pages_have_bits_of_their_own() -> None:
     index = index_of("<p>a</p>", "<p>b</p>")
-    one, other = index.page_bits
-    assert 0 == one & other
-    assert (1 << index.n) - 1 == one | other
+    first, other = index.page_bits
+    assert 0 == first & other
+    assert (1 << index.n) - 1 == first | other
 
 
 def test_nodes_that_have_no_neighbour_lead_nowhere() -> None:
     index = index_of("<div><p>a</p><p>b</p></div>")
-    one, other = [
+    first, other = [
         n for n, node in enumerate(index.nodes) if node.part == ITSELF and node.element.tag == "p"
     ]
-    assert (index.n, one) == (index.befores[one], index.befores[other])
-    assert (other, index.n) == (index.afters[one], index.afters[other])
+    assert (index.n, first) == (index.befores[first], index.befores[other])
+    assert (other, index.n) == (index.afters[first], index.afters[other])

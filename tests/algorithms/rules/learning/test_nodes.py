@@ -65,7 +65,7 @@ def test_a_page_at_its_old_place_is_the_same() -> None:
     shop, blog = trees(SHOP, BLOG)
     walks = Walks(1_000)
     before, after = (number_nodes([shop, blog], walks).pages for _ in range(2))
-    assert [True, True] == [one is other for one, other in zip(before, after, strict=True)]
+    assert [True, True] == [first is other for first, other in zip(before, after, strict=True)]
 
 
 def test_no_more_nodes_are_kept_than_wanted() -> None:

@@ -23,9 +23,9 @@ def news(pages: list[str], annotated: list[bool]) -> list[set[tuple[str, str]]]:
 
 
 def test_kinds_and_labels_that_no_annotated_page_has_are_new() -> None:
-    found = news([PLAIN, SALE, SALE], [True, False, False])
-    assert [set(), found[1], found[1]] == found
-    assert {("9.50", "text"), ("12.00", "text"), ("Was", "text"), ("Was", "label")} == found[1]
+    result = news([PLAIN, SALE, SALE], [True, False, False])
+    assert [set(), result[1], result[1]] == result
+    assert {("9.50", "text"), ("12.00", "text"), ("Was", "text"), ("Was", "label")} == result[1]
 
 
 def test_what_one_page_has_alone_is_its_content() -> None:

@@ -53,16 +53,16 @@ def test_few_samples_say_nothing_of_tags() -> None:
 def test_an_id_is_cheap_as_it_is() -> None:
     features = (Feature("id", 2, ("x",)), TOKEN)
     pages = [f"<div><section id='x'>{page}</section></div>" for page in tables()]
-    found = pinned(samples_of(*pages), Feature("id", 5, ("x",)), TOKEN)
+    result = pinned(samples_of(*pages), Feature("id", 5, ("x",)), TOKEN)
 
-    assert 2 == len(features) == len(found)
+    assert 2 == len(features) == len(result)
 
 
 def test_what_is_pinned_selects_the_same_nodes() -> None:
     samples = samples_of(*tables(), "<p>Price <b>9</b> Prices 3</p>")
     for feature in (LABEL, TOKEN, Feature("starts", 0, ("1",)), Feature("before", 0, ("Price",))):
         before, after = samples.columns.targets("text()"), samples.columns.targets("text()")
-        for one in pinned(samples, feature):
-            after &= samples.columns.bits(one)
+        for each in pinned(samples, feature):
+            after &= samples.columns.bits(each)
 
         assert before & samples.columns.bits(feature) == after

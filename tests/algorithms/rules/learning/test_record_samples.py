@@ -22,13 +22,13 @@ def page(**values: list[str]) -> AnnotatedPage:
 
 def test_a_sample_has_its_record_alone_within_what_stands_around_it() -> None:
     samples = samples_of_records(page(price=["//b[1]", "//p[3]/b"]))
-    first, second = (one.tree for one in samples.annotated)
+    first, second = (each.tree for each in samples.annotated)
 
     assert ["One 1 EURcheap", "Two 2 EURgood too"] == [
-        "".join(map(str, one.itertext())).replace("\n", "") for one in (first, second)
+        "".join(map(str, each.itertext())).replace("\n", "") for each in (first, second)
     ]
-    assert ["shop", "list"] == [one.get("class") for one in first.iter("body", "div")]
-    assert [6, 6] == [len(list(one.iter("p"))) for one in (first, second)]
+    assert ["shop", "list"] == [element.get("class") for element in first.iter("body", "div")]
+    assert [6, 6] == [len(list(each.iter("p"))) for each in (first, second)]
 
 
 def test_marks_point_into_the_copies() -> None:
@@ -45,7 +45,7 @@ def test_marks_point_into_the_copies() -> None:
 def test_a_field_that_others_have_is_absent_where_it_is_not() -> None:
     samples = samples_of_records(page(price=["//p[1]/b"], about=["//p[2]", "//p[4]"]))
 
-    assert [frozenset(), frozenset({"price"})] == [one.absent for one in samples.annotated]
+    assert [frozenset(), frozenset({"price"})] == [each.absent for each in samples.annotated]
 
 
 def test_records_without_a_mark_are_samples_without_annotations() -> None:
@@ -85,8 +85,8 @@ def test_texts_between_and_behind_the_elements_are_copied_with_comments() -> Non
     samples = samples_of_records(AnnotatedPage("u", tree, marks, records=records))
 
     assert [("A 1  2  3 ", " 2 "), ("B 4  5 ", " 5 ")] == [
-        (str(one.tree.xpath("string()")), one.tree.xpath(f"string({one.values['n'][0].node})"))
-        for one in samples.annotated
+        (str(each.tree.xpath("string()")), each.tree.xpath(f"string({each.values['n'][0].node})"))
+        for each in samples.annotated
     ]
 
 
@@ -98,4 +98,4 @@ def test_where_a_record_stands_on_its_page_is_no_feature_of_its_fields() -> None
     )
 
     # The element itself and the first of its record, but not the list, the body and the page above them.
-    assert {0, 1} == {one.level for one in positions(chain_of(index, Positive(bold, 0)))}
+    assert {0, 1} == {position.level for position in positions(chain_of(index, Positive(bold, 0)))}

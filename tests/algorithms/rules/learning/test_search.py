@@ -34,19 +34,19 @@ def columns_of(bits: dict[Feature, int]) -> Columns:
 
 
 def goal(**changes: Any) -> SearchGoal:
-    asked: dict[str, Any] = {
+    body: dict[str, Any] = {
         "target": "element",
         "positives": 0b1,
         "groups": (ValueGroup(page=0, marked=0b1, nodes=0b1),),
         "negatives": 0b1110,
         "unannotated": PAGES,
     }
-    return SearchGoal(**asked | changes)
+    return SearchGoal(**body | changes)
 
 
 def best(bits: dict[Feature, int], **changes: Any) -> tuple[Feature, ...]:
-    found = search(columns_of(bits), goal(**changes), bits)
-    return found[0].features if found else ()
+    result = search(columns_of(bits), goal(**changes), bits)
+    return result[0].features if result else ()
 
 
 def test_a_cheap_feature_that_few_pages_bear_out_loses_against_a_dear_one_that_all_do() -> None:
@@ -80,15 +80,15 @@ def test_nothing_precise_is_no_candidate() -> None:
 
 def test_an_anchor_that_no_other_page_shows_is_left_out() -> None:
     bits = {LABEL: 0b1}
-    asked = goal()
-    assert not has_support(columns_of(bits), asked, LABEL, 0b1)
-    assert [] == find_singles(columns_of(bits), asked, bits)
+    search_goal = goal()
+    assert not has_support(columns_of(bits), search_goal, LABEL, 0b1)
+    assert [] == find_singles(columns_of(bits), search_goal, bits)
     assert has_support(columns_of(bits), goal(unannotated=()), LABEL, 0b1)
 
 
 def test_a_disjunction_needs_a_witness_for_each_value() -> None:
-    either, one, other = (Feature("class", 1, values) for values in (("x", "y"), ("x",), ("y",)))
-    columns = columns_of({either: ON_ALL | 1, one: ON_ALL, other: 1})
+    either, first, other = (Feature("class", 1, values) for values in (("x", "y"), ("x",), ("y",)))
+    columns = columns_of({either: ON_ALL | 1, first: ON_ALL, other: 1})
     assert not has_support(columns, goal(), either, ON_ALL | 1)
     columns.bits_by_feature[other] = 0b1_0001
     assert has_support(columns, goal(), either, ON_ALL | 1)
@@ -120,8 +120,10 @@ def test_features_that_find_a_value_at_different_nodes_find_none_together() -> N
 
 
 def test_the_numbers_are_told() -> None:
-    asked = goal()
-    numbers = numbers_of_conjunction(measure(Conjunction((CLASS,), 0b1_0011, 1.5), asked), asked)
+    search_goal = goal()
+    numbers = numbers_of_conjunction(
+        measure(Conjunction((CLASS,), 0b1_0011, 1.5), search_goal), search_goal
+    )
     assert (0.5, 1, 0.2, 0.2, 1.5, 2) == (
         numbers.precision, numbers.distance, numbers.support, numbers.unique, numbers.price, numbers.n_selected,
     )  # fmt: skip
@@ -132,8 +134,8 @@ def test_the_best_pair_is_the_best_of_all_pairs() -> None:
     for _ in range(60):
         features = [Feature("class", chance.randrange(5), (f"c{number}",)) for number in range(9)]
         bits = {feature: chance.getrandbits(14) | 0b1 for feature in features}
-        asked = goal()
-        singles = find_singles(columns_of(bits), asked, bits)
+        search_goal = goal()
+        singles = find_singles(columns_of(bits), search_goal, bits)
         candidates = list(singles)
         for left, right in itertools.combinations(singles, 2):
             both = left.bits & right.bits
@@ -141,10 +143,10 @@ def test_the_best_pair_is_the_best_of_all_pairs() -> None:
                 features_of_both = left.features + right.features
                 candidates.append(Conjunction(features_of_both, both, left.price + right.price))
         ranks = [
-            measure(candidate, asked).rank
+            measure(candidate, search_goal).rank
             for candidate in candidates
-            if not candidate.bits & asked.negatives
+            if not candidate.bits & search_goal.negatives
         ]
-        best_first = search(columns_of(bits), asked, bits)
+        best_first = search(columns_of(bits), search_goal, bits)
         if ranks:
             assert round(min(ranks), 6) >= round(best_first[0].rank, 6)

@@ -45,7 +45,7 @@ def look(
     ]
     samples = read_samples(annotated, trees[len(said) :])
     rule = learn_from(samples, specs)
-    asked = [
+    requested = [
         SamplePage(
             str(n),
             bits,
@@ -54,7 +54,7 @@ def look(
         )
         for n, bits in enumerate(samples.index.page_bits)
     ]
-    return assess(rule, samples.columns, asked)
+    return assess(rule, samples.columns, requested)
 
 
 def _values(tree: object, said: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
@@ -78,8 +78,8 @@ class TestLooking:
         assert not Outlook((), 3, 0).is_enough
 
     def test_a_rule_that_finds_nothing_is_never_enough(self) -> None:
-        said = {"name": None, "price": None}
-        outlook = look(pages_of("", "", ""), [said], [NAME, PRICE])
+        fields = {"name": None, "price": None}
+        outlook = look(pages_of("", "", ""), [fields], [NAME, PRICE])
         assert not outlook.is_enough
         assert "point at one" in outlook.reason
 
@@ -92,9 +92,9 @@ class TestLooking:
         assert ["image: it is mandatory, and nothing is found"] == outlook.added_by(3)
 
     def test_an_optional_one_is_absent_where_nothing_on_the_page_is_new(self) -> None:
-        said = SAID | {"weight": "/html/body/dl/dd"}
+        annotated = SAID | {"weight": "/html/body/dl/dd"}
         outlook = look(
-            pages_of(WEIGHT, WEIGHT, "", WEIGHT), [said], [NAME, AttributeType("weight")]
+            pages_of(WEIGHT, WEIGHT, "", WEIGHT), [annotated], [NAME, AttributeType("weight")]
         )
         assert ["annotated", "found", "absent", "found"] == [
             c.state for c in outlook.of_attribute("weight")
@@ -102,8 +102,10 @@ class TestLooking:
         assert outlook.is_enough
 
     def test_a_label_that_only_other_pages_have_is_a_reason_for_one_of_them(self) -> None:
-        said = SAID | {"weight": None}
-        outlook = look(pages_of("", WEIGHT, WEIGHT, ""), [said], [NAME, AttributeType("weight")])
+        annotated = SAID | {"weight": None}
+        outlook = look(
+            pages_of("", WEIGHT, WEIGHT, ""), [annotated], [NAME, AttributeType("weight")]
+        )
         assert outlook.next_page in {1, 2}
         assert "“Weight”" in outlook.added_by(1)[0]
 
@@ -117,8 +119,8 @@ class TestLooking:
     def test_the_same_text_on_many_pages_may_stand_for_no_value(self) -> None:
         pages = [f"<h1>Rope {n}</h1><p>text number {n}</p>" for n in range(5)]
         pages += [f"<h1>Rope {n}</h1><p>No text yet.</p>" for n in range(5, 8)]
-        said = {"name": "/html/body/h1", "text": "/html/body/p"}
-        outlook = look(pages, [said], [NAME, AttributeType("text")])
+        fields = {"name": "/html/body/h1", "text": "/html/body/p"}
+        outlook = look(pages, [fields], [NAME, AttributeType("text")])
         assert {5, 6, 7} == {cell.page for cell in outlook.doubted}
         assert "does it stand for no value?" in outlook.doubted[0].why
 
@@ -129,12 +131,12 @@ class TestLooking:
             [AnnotatedPage("0", trees[0], {"name": [MarkedNode("/html/body/h1")]})], trees[1:]
         )
         rule = learn_from(samples, [NAME])
-        said = [{"name": ("Cord",)}, None, None]
-        asked = [
+        annotated = [{"name": ("Cord",)}, None, None]
+        requested = [
             SamplePage("", bits, its)
-            for bits, its in zip(samples.index.page_bits, said, strict=True)
+            for bits, its in zip(samples.index.page_bits, annotated, strict=True)
         ]
-        cell = assess(rule, samples.columns, asked).cells[0]
+        cell = assess(rule, samples.columns, requested).cells[0]
         assert ("wrong", "annotated is “Cord”, the rule finds “Rope 1”") == (cell.state, cell.why)
 
     def test_of_a_list_its_editor_may_have_shown_one_record(self) -> None:

@@ -41,8 +41,8 @@ def test_a_value_with_markup_is_its_element_even_where_the_samples_have_none() -
 
     def targets_of(path: str, text: str | None = None) -> list[str]:
         page = AnnotatedPage("u", tree, {"a": [MarkedNode(path, text)]})
-        found = find_targets(number_nodes([tree]), [page], AttributeType("a", type="html"))
-        return [mark.positive.target for mark in found.marks]
+        result = find_targets(number_nodes([tree]), [page], AttributeType("a", type="html"))
+        return [mark.positive.target for mark in result.marks]
 
     assert [ELEMENT_TARGET] == targets_of("//b")
     assert [TEXT_TARGET] == targets_of("//p[2]", "Ann")

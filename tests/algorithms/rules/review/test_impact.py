@@ -43,7 +43,9 @@ def test_a_page_without_record_before_gains_one_with_its_fields() -> None:
 def test_the_first_change_of_a_record_is_that_of_the_record_as_a_whole() -> None:
     changes = changes_of_page([line(n="1")], [line(n="2")], ["n"])
 
-    assert [("", "changed"), ("n", "changed")] == [(one.attribute, one.kind) for one in changes]
+    assert [("", "changed"), ("n", "changed")] == [
+        (change.attribute, change.kind) for change in changes
+    ]
 
 
 def test_records_of_a_list_are_paired_by_key_and_then_by_place() -> None:
@@ -82,7 +84,7 @@ def test_going_back_turns_gains_into_losses(was: list[Line], now: list[Line]) ->
 
 
 def test_counts_add_up() -> None:
-    one = count_changes(changes_of_page([line(name="a")], [line(name="b")], NAMES))
+    first = count_changes(changes_of_page([line(name="a")], [line(name="b")], NAMES))
 
-    assert {"gained": 0, "lost": 0, "changed": 2, "same": 0} == add_counts(one, one)["name"]
-    assert one == add_counts({}, one)
+    assert {"gained": 0, "lost": 0, "changed": 2, "same": 0} == add_counts(first, first)["name"]
+    assert first == add_counts({}, first)

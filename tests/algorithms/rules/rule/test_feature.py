@@ -43,8 +43,8 @@ CASES = [
 
 @pytest.mark.parametrize(("feature", "expected"), CASES, ids=lambda case: getattr(case, "kind", ""))
 def test_each_kind_selects_its_nodes(feature: Feature, expected: list[str]) -> None:
-    found: Any = PAGE.xpath(Alternative("xpath", "element", (feature,)).xpath)
-    texts = ["".join(one.itertext()) for one in found if one.tag not in {"html", "body", "div"}]
+    nodes: Any = PAGE.xpath(Alternative("xpath", "element", (feature,)).xpath)
+    texts = ["".join(node.itertext()) for node in nodes if node.tag not in {"html", "body", "div"}]
     assert expected == texts
 
 

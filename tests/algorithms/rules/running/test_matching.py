@@ -54,8 +54,8 @@ LINKS = [
 ]
 
 
-def signature_of(one: RawPage) -> str:
-    return f"{shingle_vector(one.body):016x}"
+def signature_of(page: RawPage) -> str:
+    return f"{shingle_vector(page.body):016x}"
 
 
 def profiles(**changes: str) -> tuple[ClusterProfile, ...]:
@@ -71,14 +71,14 @@ def profiles(**changes: str) -> tuple[ClusterProfile, ...]:
 
 def grouping(algorithm: str, **parameters: object) -> GroupModel:
     clusterer = CLUSTERERS[algorithm].with_values(parameters)
-    tree_by_url = {one.url: one.tree for one in PAGES}
+    tree_by_url = {page.url: page.tree for page in PAGES}
     inputs = ClusteringInputs(
         links=LINKS,
-        clicks=[Click(f"{one.url.split('/')[-2]} {one.url[-1]}", one.url) for one in PAGES],
+        clicks=[Click(f"{page.url.split('/')[-2]} {page.url[-1]}", page.url) for page in PAGES],
         read=tree_by_url.get,
     )
-    observations = [clusterer.observe(one) if clusterer.observe else None for one in PAGES]
-    grouping = clusterer.cluster_pages([one.url for one in PAGES], observations, inputs)
+    observations = [clusterer.observe(page) if clusterer.observe else None for page in PAGES]
+    grouping = clusterer.cluster_pages([page.url for page in PAGES], observations, inputs)
     clusters = {}
     for group in grouping.groups:
         is_product = "/product/" in PAGES[group.members[0]].url
@@ -163,7 +163,7 @@ def test_iv_a_breaks_the_tie_of_a_group_with_several_clusters() -> None:
     )
 
     assert match_page(page("article", 9), Clusters(profiles(), both)).cluster == "articles"
-    unknown = tuple(replace(one, signature="") for one in profiles())
+    unknown = tuple(replace(profile, signature="") for profile in profiles())
     assert match_page(page("article", 9), Clusters(unknown, both)).cluster == "products"
 
 
@@ -209,7 +209,9 @@ def test_clusters_survive_json() -> None:
 
     again = clusters_from_json(json.loads(json.dumps(clusters_to_json(clusters))))
 
-    assert [match_page(one, clusters) for one in PAGES] == [match_page(one, again) for one in PAGES]
+    assert [match_page(page, clusters) for page in PAGES] == [
+        match_page(page, again) for page in PAGES
+    ]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ def keys(
         ExtractedRecord({"name": name} if name else {}, {}, {}, [], {}, {}, index=index)
         for index, name in enumerate(names)
     ]
-    return [one.key for one in with_keys(records, [NAME], links or [[] for _ in names], url)]
+    return [line.key for line in with_keys(records, [NAME], links or [[] for _ in names], url)]
 
 
 def test_a_new_first_record_leaves_the_keys_of_the_others() -> None:

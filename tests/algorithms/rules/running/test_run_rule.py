@@ -54,8 +54,10 @@ def rule(
 ) -> RunnableRule:
     learnt = ClusterRule(
         tuple(
-            AttributeRule(one.name, is_multi=one.is_multi, alternatives=(WAYS[one.name],))
-            for one in attributes
+            AttributeRule(
+                attribute.name, is_multi=attribute.is_multi, alternatives=(WAYS[attribute.name],)
+            )
+            for attribute in attributes
         ),
         boundary,
     )
@@ -70,14 +72,14 @@ def record(*attributes: AttributeType, **trust: float) -> ExtractedRecord:
 
 
 def test_values_are_displayed_and_raw_is_what_stands_there() -> None:
-    found = record(AttributeType("name"))
+    result = record(AttributeType("name"))
 
-    assert ({"name": "Oak desk"}, {"name": "Oak\xa0desk"}) == (found.values, found.raw)
-    assert ([], {}, {}) == (found.missing, found.failed, found.normalized)
+    assert ({"name": "Oak desk"}, {"name": "Oak\xa0desk"}) == (result.values, result.raw)
+    assert ([], {}, {}) == (result.missing, result.failed, result.normalized)
 
 
 def test_types_are_normalised_in_the_light_of_the_page() -> None:
-    found = record(
+    result = record(
         AttributeType("price", "price"), AttributeType("date", "date"), AttributeType("link", "url")
     )
 
@@ -85,8 +87,8 @@ def test_types_are_normalised_in_the_light_of_the_page() -> None:
         "price": {"amount": "25.50", "currency": "EUR"},
         "date": "2024-03-05",
         "link": "http://s.example/big",
-    } == found.normalized
-    assert "../big" == found.values["link"]
+    } == result.normalized
+    assert "../big" == result.values["link"]
 
 
 def test_a_value_that_cannot_be_read_as_its_type_is_a_problem() -> None:
@@ -154,12 +156,12 @@ def test_places_select_their_raw_values_in_a_fresh_tree() -> None:
         AttributeType("link"),
         AttributeType("tags", is_multi=True),
     )
-    (found,) = extract(RawPage(URL, PAGE), rule(*attributes), nodes=True).records
+    (extraction,) = extract(RawPage(URL, PAGE), rule(*attributes), nodes=True).records
     tree = parse_page(PAGE).tree
     assert tree is not None
 
-    for name, raw in found.raw.items():
-        paths, texts = found.nodes[name], [raw] if isinstance(raw, str) else raw
+    for name, raw in extraction.raw.items():
+        paths, texts = extraction.nodes[name], [raw] if isinstance(raw, str) else raw
         assert texts == [
             tree.xpath(path)[0] for path in ([paths] if isinstance(paths, str) else paths)
         ]
@@ -171,18 +173,18 @@ class TestLists:
         return extract(RawPage(URL, LIST), rule(*attributes, boundary=boundary), nodes=True)
 
     def test_each_record_has_its_index_and_its_own_fields(self) -> None:
-        one, other = self.found(AttributeType("item"), AttributeType("number")).records
+        first, other = self.found(AttributeType("item"), AttributeType("number")).records
 
-        assert ({"item": "A", "number": "1"}, {"item": "B"}) == (one.values, other.values)
-        assert (0, 1, ["number"]) == (one.index, other.index, other.missing)
+        assert ({"item": "A", "number": "1"}, {"item": "B"}) == (first.values, other.values)
+        assert (0, 1, ["number"]) == (first.index, other.index, other.missing)
         assert ["/html/body/ul/li[2]"] == other.record_nodes
 
     def test_constants_are_the_key_else_the_link_to_the_details(self) -> None:
         assert ["A", "B"] == [
-            one.key for one in self.found(AttributeType("item", is_constant=True)).records
+            record.key for record in self.found(AttributeType("item", is_constant=True)).records
         ]
         assert ["1", "/p/2"] == [
-            one.key for one in self.found(AttributeType("number", is_constant=True)).records
+            record.key for record in self.found(AttributeType("number", is_constant=True)).records
         ]
 
 
@@ -200,10 +202,10 @@ class TestLists:
     ],
 )
 def test_what_gives_no_record_says_why(body: bytes, stylesheet: str, reason: str) -> None:
-    found = extract(RawPage(URL, body), RunnableRule("c", 1, stylesheet, ()))
+    extraction = extract(RawPage(URL, body), RunnableRule("c", 1, stylesheet, ()))
 
-    assert ([], reason) == (found.records, found.reason)
-    assert found.detail
+    assert ([], reason) == (extraction.records, extraction.reason)
+    assert extraction.detail
 
 
 def test_a_truncated_page_is_named_as_such() -> None:

@@ -30,12 +30,12 @@ def written(rule: ClusterRule, *, links: str = "0") -> str:
 
 
 def test_what_the_page_says_once_stands_in_each_record() -> None:
-    one, other = (
+    first, other = (
         f'<record><value name="kind">Fruit</value><value name="name">{name}</value></record>'
         for name in "AB"
     )
 
-    assert f"<records>{one}{other}</records>" == written(RULE)
+    assert f"<records>{first}{other}</records>" == written(RULE)
 
 
 def test_links_are_told_on_demand() -> None:

@@ -40,7 +40,7 @@ def tree_of(page: str) -> etree._Element:
 def run(rule: ClusterRule, page: str) -> list[dict[str, list[str]]]:
     records = run_stylesheet(stylesheet_of(rule), tree_of(page))
     return [
-        {name: [one.text for one in values] for name, values in record.values.items()}
+        {name: [value.text for value in values] for name, values in record.values.items()}
         for record in records
     ]
 
@@ -106,7 +106,7 @@ def by_xsltproc(folder: Path, stylesheet: str, tree: etree._Element) -> etree._E
 
 def values_in(root: etree._Element | None) -> list[dict[str, list[str]]]:
     return [
-        {name: [one.text for one in some] for name, some in record.values.items()}
+        {name: [entry.text for entry in some] for name, some in record.values.items()}
         for record in read_result(root)
     ]
 
@@ -125,8 +125,8 @@ class TestOutput:
             Boundary(way(Feature("tag", 0, ("li",)), target="element")),
         )
 
-        one, other = (f'<record><value name="link">/{name}</value></record>' for name in "ab")
-        assert f"<records>{one}{other}</records>" == written(rule)
+        first, other = (f'<record><value name="link">/{name}</value></record>' for name in "ab")
+        assert f"<records>{first}{other}</records>" == written(rule)
 
     def test_provenance_is_told_on_demand_only(self) -> None:
         rule = ClusterRule((AttributeRule("price", alternatives=(PRICE,), losers=(TITLE, PRICE)),))

@@ -51,8 +51,8 @@ def learnt_on(site: DemoSite) -> tuple[ClusterRule, list[DemoPage]]:
     ((kind, _),) = Counter(page.type for page in pages).most_common(1)
     pages = [page for page in pages if page.type == kind]
     specs = [
-        AttributeType(one["name"], one["type"], is_multi=one.get("multi", False))
-        for one in site.vertical["attributes"]
+        AttributeType(attribute["name"], attribute["type"], is_multi=attribute.get("multi", False))
+        for attribute in site.vertical["attributes"]
     ]
     samples = [tree_of(page) for page in pages[N_ANNOTATED : N_ANNOTATED + N_SAMPLES]]
     rule = learn_cluster([annotated(page) for page in pages[:N_ANNOTATED]], samples, specs)
@@ -65,7 +65,8 @@ def test_all_engines_agree(name: str, tmp_path: Path) -> None:
     rule, pages = learnt_on(sites.load(name))
     stylesheet = stylesheet_of(rule)
     types = tuple(
-        AttributeType(one.attribute, one.type, is_multi=one.is_multi) for one in rule.attributes
+        AttributeType(attribute.attribute, attribute.type, is_multi=attribute.is_multi)
+        for attribute in rule.attributes
     )
     n_values = 0
     for page in pages:

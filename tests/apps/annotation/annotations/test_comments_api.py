@@ -23,8 +23,8 @@ def eve() -> Caller:
 
 
 def test_a_comment_is_added_listed_and_settled(page: Page, eve: Caller) -> None:
-    said = {"url": page.url, "text": "with tax?", "xpath": "//b", "attribute": "price"}
-    answer = eve.post("sites/shop/comments/", said)
+    fields = {"url": page.url, "text": "with tax?", "xpath": "//b", "attribute": "price"}
+    answer = eve.post("sites/shop/comments/", fields)
     row = answer.json()
 
     assert (201, "/html/body/p/b", "eve", None) == (

@@ -100,9 +100,9 @@ class TestPolicy:
 class TestDrawing:
     @given(st.binary(min_size=16, max_size=16), st.integers(0, 100), st.integers(0, 100))
     def test_a_larger_share_holds_the_smaller_one(
-        self, url_hash: bytes, one: int, other: int
+        self, url_hash: bytes, first: int, other: int
     ) -> None:
-        assert is_drawn(url_hash, min(one, other)) <= is_drawn(url_hash, max(one, other))
+        assert is_drawn(url_hash, min(first, other)) <= is_drawn(url_hash, max(first, other))
 
     def test_a_tenth_is_about_a_tenth(self) -> None:
         drawn = sum(is_drawn(n.to_bytes(16, "big"), 10) for n in range(2_000))
@@ -150,13 +150,13 @@ class TestComparing:
     def test_it_is_compared_again_when_the_first_one_changes(self, annotated: Annotated) -> None:
         _, pages, ann = annotated
         row = second_says(pages[0], person("bob"), "name", "/html/body/p/b")
-        told = []
+        results = []
         for xpaths in (["/html/body/p/b"], []):
             first_says(pages[0], ann, "name", *xpaths)
             row.refresh_from_db()
-            told.append((row.agreement, row.first_revision))
+            results.append((row.agreement, row.first_revision))
 
-        assert [("same", 2), ("absence", 3)] == told
+        assert [("same", 2), ("absence", 3)] == results
 
     def test_one_that_was_settled_is_not_compared_again(self, annotated: Annotated) -> None:
         _, pages, ann = annotated
@@ -181,15 +181,15 @@ class TestSettling:
         _, pages, _ = annotated
         bob, rob = person("bob"), person("rob", Role.REVIEWER)
         stays = second_says(pages[0], bob, "name", "/html/body/p/b")
-        taken = second_says(pages[1], bob, "name", "/html/body/p/b")
+        result = second_says(pages[1], bob, "name", "/html/body/p/b")
         resolve(row=stays, resolution="first", actor=rob)
-        resolve(row=taken, resolution="second", actor=rob)
+        resolve(row=result, resolution="second", actor=rob)
 
         assert [("value", "/html/body/h1", "Runner 0")] == said(pages[0], "name")
         assert [("value", "/html/body/p/b", "25 EUR")] == said(pages[1], "name")
         assert 0 == SecondAnnotation.objects.disagreeing().count()
         with pytest.raises(ValidationError, match="settled this already"):
-            resolve(row=taken, resolution="first", actor=rob)
+            resolve(row=result, resolution="first", actor=rob)
 
 
 class TestPages:

@@ -47,11 +47,11 @@ def run(site: Site, file: Path, *lines: Any) -> list[tuple[str, str]]:
     file.write_bytes(
         b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines)
     )
-    told: list[tuple[str, str]] = []
+    results: list[tuple[str, str]] = []
     job = create_here(import_request(site=site, source=file))
-    job = run_job(job.pk, import_annotations, report=told.append)
+    job = run_job(job.pk, import_annotations, report=results.append)
     assert Job.State.DONE == job.state, job.error
-    return told
+    return results
 
 
 def line(name: str = "name", **more: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ class TestRecords:
 
     def test_a_boundary_is_a_run_of_siblings(self, site: Site, listing: Page, file: Path) -> None:
         assert [] == run(
-            site, file, *({"url": URL, "record": one} for one in (self.FIRST, self.SECOND))
+            site, file, *({"url": URL, "record": each} for each in (self.FIRST, self.SECOND))
         )
         assert [
             ["/html/body/div/p[1]", "/html/body/div/p[2]"],
@@ -267,12 +267,12 @@ class TestRefusing:
     def test_says_what_is_wrong_with_a_line_and_takes_the_others(
         self, site: Site, page: Page, file: Path, entry: Any, problem: str
     ) -> None:
-        told = run(site, file, entry, line("price", text="25 EUR"))
+        output = run(site, file, entry, line("price", text="25 EUR"))
 
-        assert ["annotations.jsonl:1"] == [place for place, _ in told]
-        assert problem in told[0][1]
+        assert ["annotations.jsonl:1"] == [place for place, _ in output]
+        assert problem in output[0][1]
         assert 1 == len(said(page, "price"))
-        assert told[0][1][:500] == Refusal.objects.get().reason
+        assert output[0][1][:500] == Refusal.objects.get().reason
 
     def test_an_ambiguous_text_lists_the_candidates(self, site: Site, file: Path) -> None:
         product_page(site, "p/1", more="<i>Runner</i>")
@@ -284,11 +284,11 @@ class TestRefusing:
     def test_a_contradiction_names_the_line_before(
         self, site: Site, page: Page, file: Path
     ) -> None:
-        told = run(site, file, line(text="Runner"), line(absent=True))
+        output = run(site, file, line(text="Runner"), line(absent=True))
 
         assert [
             ("annotations.jsonl:2", f"{URL}, name: it contradicts line 1, which gives a value")
-        ] == told
+        ] == output
         assert 1 == len(said(page, "name"))
 
     def test_bad_lines_leave_what_was_said(self, site: Site, page: Page, file: Path) -> None:
@@ -321,9 +321,9 @@ class TestCommands:
     def test_reads_compressed_files(self, site: Site, page: Page, tmp_path: Path) -> None:
         packed = tmp_path / "annotations.jsonl.gz"
         packed.write_bytes(gzip.compress(orjson.dumps(line(text="Runner"))))
-        _, told = call("import_annotations", "shop", packed)
+        _, result = call("import_annotations", "shop", packed)
 
-        assert "1 annotations on 1 pages" in told
+        assert "1 annotations on 1 pages" in result
         assert AuditEntry.objects.filter(action="annotations.imported", site=site).exists()
 
     def test_a_missing_file_is_an_error(self, site: Site) -> None:
@@ -355,15 +355,15 @@ class TestCommands:
         self, site: Site, page: Page, file: Path
     ) -> None:
         run(site, file, line("price", text="25", xpath="//p"))
-        ((told,), _) = call("export_annotations", "shop")
+        ((result,), _) = call("export_annotations", "shop")
 
         assert ("http://www.w3.org/ns/anno.jsonld", "Annotation") == (
-            told["@context"],
-            told["type"],
+            result["@context"],
+            result["type"],
         )
-        assert "product:price" == told["body"][0]["value"]
-        assert URL == told["target"]["source"]
-        xpath, quote, position = told["target"]["selector"]
+        assert "product:price" == result["body"][0]["value"]
+        assert URL == result["target"]["source"]
+        xpath, quote, position = result["target"]["selector"]
         assert ("XPathSelector", "/html/body/p") == (xpath["type"], xpath["value"])
         assert {"type": "TextPositionSelector", "start": 7, "end": 9} == xpath["refinedBy"]
         assert ("TextQuoteSelector", "25", "Runner Price: ") == (
@@ -383,8 +383,8 @@ class TestCommands:
         run(site, file, line(text="Runner"), line(text="Walker") | {"url": other.url})
 
         assert [other.url] == [
-            told["url"]
-            for told in call(
+            each["url"]
+            for each in call(
                 "export_annotations", "shop", "--cluster", "walkers", "--format", "lines"
             )[0]
         ]
@@ -395,9 +395,9 @@ def test_all_annotations_of_a_demo_site_come_in_and_go_out(file: Path, tmp_path:
     demo = sites.load("tinker-board", "1")
     manifest = demo.write(tmp_path)
     demo.write_truth(tmp_path)
-    kept = set(manifest.read_bytes().splitlines()[:40])
-    manifest.write_bytes(b"\n".join(sorted(kept)))
-    urls = {orjson.loads(entry)["url"] for entry in kept}
+    remaining = set(manifest.read_bytes().splitlines()[:40])
+    manifest.write_bytes(b"\n".join(sorted(remaining)))
+    urls = {orjson.loads(entry)["url"] for entry in remaining}
     wanted = [
         entry
         for entry in map(orjson.loads, (tmp_path / "annotations.jsonl").read_bytes().splitlines())
@@ -406,9 +406,9 @@ def test_all_annotations_of_a_demo_site_come_in_and_go_out(file: Path, tmp_path:
     call("load_vertical", tmp_path / "vertical.json")
     call("add_site", "tinker", "--url", demo.default_url, "--vertical", demo.vertical["name"])
     call("import_pages", "tinker", manifest)
-    told = run(Site.objects.get(name="tinker"), file, *wanted)
+    output = run(Site.objects.get(name="tinker"), file, *wanted)
     lines, _ = call("export_annotations", "tinker", "--format", "lines")
 
-    assert ([], len(wanted)) == (told, len(lines))
+    assert ([], len(wanted)) == (output, len(lines))
     assert len(wanted) > 20
     assert [] == [entry for entry in wanted if entry not in lines]

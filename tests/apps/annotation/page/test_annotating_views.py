@@ -241,9 +241,9 @@ class TestNodes:
         return f"/sites/shop/pages/{page.pk}/snapshots/{page.latest_snapshot_id}/{part}/"
 
     def test_the_outline_names_every_element(self, browser: Client, pages: list[Page]) -> None:
-        told = browser.get(self.at(pages[0], "outline")).json()
-        assert len(told["parents"]) == len(told["label_of"]) == 6
-        assert "Runner 0" == told["texts"]["2"]
+        answer = browser.get(self.at(pages[0], "outline")).json()
+        assert len(answer["parents"]) == len(answer["label_of"]) == 6
+        assert "Runner 0" == answer["texts"]["2"]
 
     def test_a_node_tells_what_it_holds(self, browser: Client, pages: list[Page]) -> None:
         assert "/p/0.png" in shown(browser, f"{self.at(pages[0], 'node')}?number=5")
@@ -253,8 +253,8 @@ class TestNodes:
     def test_suggestions_carry_where_they_are_drawn(
         self, browser: Client, cluster: Cluster, pages: list[Page]
     ) -> None:
-        told = browser.get(self.at(pages[0], "suggestions")).json()
-        prices = [mark for one in told["price"] for mark in one["marks"]]
+        answer = browser.get(self.at(pages[0], "suggestions")).json()
+        prices = [mark for each in answer["price"] for mark in each["marks"]]
         assert 4 in {mark["number"] for mark in prices}
 
 

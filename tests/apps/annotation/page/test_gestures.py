@@ -78,8 +78,8 @@ def is_only_here(page: Page) -> list[bool]:
 def number_of(page: Page, xpath: str) -> int:
     assert page.latest_snapshot is not None
     shown = read_page(page.latest_snapshot)
-    found: Any = shown.texts.tree.xpath(xpath)
-    return shown.number_of(found[0])
+    nodes: Any = shown.texts.tree.xpath(xpath)
+    return shown.number_of(nodes[0])
 
 
 def texts(page: Page, name: str) -> list[str]:
@@ -254,8 +254,8 @@ class TestRecords:
         page = product_page(site, "list", more=f"<section>{rows}</section>")
         tell(browser, page, "accept", annotations=[{"attribute": "", "revision": 0}])
         assert page.latest_snapshot is not None
-        found = find_records(read_page(page.latest_snapshot).texts.tree)[0]
-        assert len(found.records) == len(said(page, None)) > 1
+        records = find_records(read_page(page.latest_snapshot).texts.tree)[0]
+        assert len(records.records) == len(said(page, None)) > 1
 
 
 class TestUndo:
@@ -387,7 +387,7 @@ def test_eight_editors_on_one_page_lose_nothing(page: Page) -> None:
     assert page.latest_snapshot is not None
     snapshot = page.latest_snapshot
     names = ["name", "price", "colour", "image"]
-    made: list[gestures.GestureChange] = []
+    created: list[gestures.GestureChange] = []
 
     def edit(editor: int) -> None:
         shown = read_page(snapshot)
@@ -398,7 +398,7 @@ def test_eight_editors_on_one_page_lose_nothing(page: Page) -> None:
             revision = current_revision(page, subject.attribute)
             while True:
                 try:
-                    made.append(gestures.mark_absent(subject=subject, revision=revision))
+                    created.append(gestures.mark_absent(subject=subject, revision=revision))
                     break
                 except AnnotatedMeanwhile as late:
                     revision = late.revision
@@ -411,7 +411,7 @@ def test_eight_editors_on_one_page_lose_nothing(page: Page) -> None:
     for one in editors:
         one.join()
 
-    assert N_EDITORS * N_EDITS == len(made) == len(set(made))
+    assert N_EDITORS * N_EDITS == len(created) == len(set(created))
     assert N_EDITORS * N_EDITS == Annotation.objects.count()
     revisions = {name: current_revision(page, attributes[name]) for name in names}
     assert N_EDITORS * N_EDITS == sum(revisions.values())

@@ -35,15 +35,15 @@ def suggested(site: Site, n: int) -> dict[str, dict[str, Any]]:
     assert page.latest_snapshot is not None
     attributes = list(Attribute.objects.order_by("position"))
     best: dict[str, dict[str, Any]] = {}
-    for one in suggestions_for(snapshot=page.latest_snapshot, attributes=attributes):
-        best.setdefault(one["attribute"], one)
+    for each in suggestions_for(snapshot=page.latest_snapshot, attributes=attributes):
+        best.setdefault(each["attribute"], each)
     return best
 
 
 def test_the_first_page_has_suggestions_and_nothing_is_written(site: Site) -> None:
-    found = suggested(site, 1)
+    suggestions = suggested(site, 1)
     assert ["Rope 1", "1.50 EUR", "15 g"] == [
-        found[name]["marks"][0]["text"] for name in ("name", "price", "weight")
+        suggestions[name]["marks"][0]["text"] for name in ("name", "price", "weight")
     ]
     assert 0 == Annotation.objects.count()
 

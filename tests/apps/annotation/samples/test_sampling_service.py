@@ -107,14 +107,14 @@ class TestDrawing:
 
 class TestCommand:
     def test_writes_the_samples_in_order(self, site: Site, products: Cluster) -> None:
-        lines, told = call("draw_samples", "shop", "--size", 2)
+        lines, result = call("draw_samples", "shop", "--size", 2)
 
         assert ["cluster", "rank", "url", "gain"] == list(lines[0])
         assert [("product", 1), ("product", 2)] == [
             (line["cluster"], line["rank"]) for line in lines
         ]
         assert lines[0]["gain"] > lines[1]["gain"] >= 0
-        assert "2 samples of 1 clusters" in told
+        assert "2 samples of 1 clusters" in result
 
     @pytest.mark.parametrize("scheme", ["weighted", "greedy", "random"])
     def test_draws_by_each_scheme(self, site: Site, products: Cluster, scheme: str) -> None:

@@ -37,7 +37,7 @@ def products(site: Site) -> Cluster:
 
 
 @pytest.fixture
-def found(site: Site) -> Cluster:
+def unruled(site: Site) -> Cluster:
     return of_kind(site, "found", "search")
 
 
@@ -73,10 +73,10 @@ def test_details_and_unknown_kinds_are_kept(site: Site, kind: str) -> None:
     assert left_out(of_kind(site, "some", kind)) == {}
 
 
-def test_annotations_keep_a_cluster(found: Cluster, ada: User) -> None:
-    page = Page.objects.filter(memberships__cluster=found).first()
+def test_annotations_keep_a_cluster(unruled: Cluster, ada: User) -> None:
+    page = Page.objects.filter(memberships__cluster=unruled).first()
     assert page is not None
-    assert left_out(found) == {"found": "Search"}
+    assert left_out(unruled) == {"found": "Search"}
     assert page.latest_snapshot is not None
     annotate(
         snapshot=page.latest_snapshot,
@@ -84,47 +84,47 @@ def test_annotations_keep_a_cluster(found: Cluster, ada: User) -> None:
         marks=[AnnotatedValue(Anchor("/html/body/h1", "Runner"))],
         actor=ada,
     )
-    assert left_out(found) == {}
+    assert left_out(unruled) == {}
 
 
-def test_a_rule_keeps_a_cluster(found: Cluster) -> None:
-    Rule.objects.create(cluster=found, version=1, vertical=Vertical.objects.get(), stylesheet="x")
-    assert left_out(found) == {}
+def test_a_rule_keeps_a_cluster(unruled: Cluster) -> None:
+    Rule.objects.create(cluster=unruled, version=1, vertical=Vertical.objects.get(), stylesheet="x")
+    assert left_out(unruled) == {}
 
 
-def test_a_vertical_of_its_own_keeps_a_cluster(site: Site, found: Cluster) -> None:
-    assign_vertical(site=site, cluster=found, vertical=Vertical.objects.get(), actor=None)
-    assert left_out(found) == {}
+def test_a_vertical_of_its_own_keeps_a_cluster(site: Site, unruled: Cluster) -> None:
+    assign_vertical(site=site, cluster=unruled, vertical=Vertical.objects.get(), actor=None)
+    assert left_out(unruled) == {}
 
 
-def test_a_person_decides(products: Cluster, found: Cluster) -> None:
+def test_a_person_decides(products: Cluster, unruled: Cluster) -> None:
     set_annotating(cluster=products, annotating="dismissed", actor=None)
-    set_annotating(cluster=found, annotating="wanted", actor=None)
-    assert left_out(products, found) == {"products": "Dismissed"}
+    set_annotating(cluster=unruled, annotating="wanted", actor=None)
+    assert left_out(products, unruled) == {"products": "Dismissed"}
 
     set_annotating(cluster=products, annotating="", actor=None)
     set_kind(cluster=products, kind="list", actor=None)
-    assert left_out(products, found) == {"products": "List"}
+    assert left_out(products, unruled) == {"products": "List"}
 
 
 def test_the_queue_has_them_last_with_the_reason(
-    products: Cluster, found: Cluster, ada: User
+    products: Cluster, unruled: Cluster, ada: User
 ) -> None:
     assert [(row.cluster, row.left_out) for row in queue_of(ada)] == [
         (products, ""),
-        (found, "Search"),
+        (unruled, "Search"),
     ]
 
 
 def test_the_page_dismisses_and_brings_back(
-    client: Client, products: Cluster, found: Cluster, ada: User
+    client: Client, products: Cluster, unruled: Cluster, ada: User
 ) -> None:
     client.force_login(ada)
     here = reverse("annotate_site", args=["shop"])
     address = reverse("set_annotating", args=["shop", "products"])
     page = client.get(here).content.decode()
     assert f'id="queue-{products.pk}"' in page
-    assert f'id="left-out-{found.pk}"' in page
+    assert f'id="left-out-{unruled.pk}"' in page
 
     answer = client.post(address, {"annotating": "dismissed", "next": here}, follow=True)
     assert f'id="left-out-{products.pk}"' in answer.content.decode()
@@ -135,7 +135,7 @@ def test_the_page_dismisses_and_brings_back(
 
 
 def test_the_page_filters_sorts_and_shows_pictures(
-    client: Client, products: Cluster, found: Cluster, ada: User
+    client: Client, products: Cluster, unruled: Cluster, ada: User
 ) -> None:
     client.force_login(ada)
     site = products.site
@@ -158,12 +158,12 @@ def test_the_page_filters_sorts_and_shows_pictures(
     assert 'Annotated <span class="count">0</span>' in page
 
 
-def test_samples_are_drawn_of_what_is_worth_it(products: Cluster, found: Cluster) -> None:
+def test_samples_are_drawn_of_what_is_worth_it(products: Cluster, unruled: Cluster) -> None:
     assert drawn()[0] == {"products"}
     assert "found was left out (search); draw its samples with --cluster found" in drawn()[1]
 
 
-def test_a_cluster_that_is_named_is_drawn_whatever_it_is(found: Cluster) -> None:
+def test_a_cluster_that_is_named_is_drawn_whatever_it_is(unruled: Cluster) -> None:
     names, notices = drawn("--cluster", "found")
 
     assert names == {"found"}

@@ -249,7 +249,7 @@ class TestFinding:
         save(description="A thing for sale")
         save(AttributeType("headline"), name="article")
         save(NAME, name="product")  # price is dropped
-        found = {
+        result = {
             word: [v.name for v in Vertical.objects.matching(word)]
             for word in ("PROD", "sale", "head", "price", "zzz")
         }
@@ -259,7 +259,7 @@ class TestFinding:
             "head": ["article"],
             "price": [],
             "zzz": [],
-        } == found
+        } == result
 
     def test_counts_attributes_and_sites(self) -> None:
         vertical = save()
@@ -287,10 +287,11 @@ class TestAssigning:
             assert (
                 [vertical]
                 if vertical
-                else [] == [one.vertical for one in Assignment.objects.filter(site=shop)]
+                else []
+                == [assignment.vertical for assignment in Assignment.objects.filter(site=shop)]
             )
-        told = AuditEntry.objects.filter(action="vertical.assigned", site=shop).order_by("pk")
-        assert ["product", "article", "none"] == [entry.subject for entry in told]
+        entries = AuditEntry.objects.filter(action="vertical.assigned", site=shop).order_by("pk")
+        assert ["product", "article", "none"] == [entry.subject for entry in entries]
 
     def test_a_vertical_in_use_is_not_deleted(self, shop: Site) -> None:
         vertical = save()

@@ -33,10 +33,10 @@ def shown(shop: Shop) -> dict[str, str]:
 
 
 def test_pages_are_moved_undone_and_redone(shop: Shop, edda: Caller) -> None:
-    made = edda.post(CHANGES, {"kind": "move", "pages": shop.pks("ab"), "to": "news"})
-    assert 201 == made.status_code
-    change = made.json()["change"]
-    assert ("news", None) == (made.json()["cluster"], made.json()["job"])
+    answer = edda.post(CHANGES, {"kind": "move", "pages": shop.pks("ab"), "to": "news"})
+    assert 201 == answer.status_code
+    change = answer.json()["change"]
+    assert ("news", None) == (answer.json()["cluster"], answer.json()["job"])
     assert ("move", "news", None, 2, "edda", None) == tuple(
         change[name] for name in ("kind", "cluster", "into", "n_pages", "made_by", "undone_at")
     )
@@ -51,8 +51,8 @@ def test_pages_are_moved_undone_and_redone(shop: Shop, edda: Caller) -> None:
 
 
 def test_a_new_cluster_a_merge_and_a_title(shop: Shop, edda: Caller) -> None:
-    made = edda.post(CHANGES, {"kind": "move", "pages": shop.pks("a"), "title": "Old books"})
-    assert "old-books" == made.json()["cluster"]
+    answer = edda.post(CHANGES, {"kind": "move", "pages": shop.pks("a"), "title": "Old books"})
+    assert "old-books" == answer.json()["cluster"]
     merged = edda.post(CHANGES, {"kind": "merge", "cluster": "news", "into": "books"})
     assert (1, 2) == (len(shown(shop)["old-books"]), merged.json()["change"]["n_pages"])
     renamed = edda.post(CHANGES, {"kind": "rename", "cluster": "books", "title": "All books"})
@@ -66,9 +66,9 @@ def test_a_new_cluster_a_merge_and_a_title(shop: Shop, edda: Caller) -> None:
 
 
 def test_a_split_is_a_job_and_one_at_a_time(shop: Shop, edda: Caller) -> None:
-    asked = edda.post(CHANGES, {"kind": "split", "cluster": "books"})
-    assert (201, "clustering.split_cluster") == (asked.status_code, asked.json()["job"]["task"])
-    assert Job.State.DUE == Job.objects.get(pk=asked.json()["job"]["id"]).state
+    answer = edda.post(CHANGES, {"kind": "split", "cluster": "books"})
+    assert (201, "clustering.split_cluster") == (answer.status_code, answer.json()["job"]["task"])
+    assert Job.State.DUE == Job.objects.get(pk=answer.json()["job"]["id"]).state
     assert 409 == edda.post(CHANGES, {"kind": "split", "cluster": "books"}).status_code
 
 

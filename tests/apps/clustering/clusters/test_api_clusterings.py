@@ -57,9 +57,9 @@ def test_a_clustering_is_started_as_a_job(ada: Caller, site: Site) -> None:
 def test_parameters_are_chosen_by_their_names(ada: Caller, site: Site) -> None:
     body = {"algorithm": "keyclus", "parameters": {"k": 2, "splits_tabs": False}}
     assert 202 == ada.post("sites/shop/clusterings/", body).status_code
-    chosen = Job.objects.get().params["parameters"]
+    job = Job.objects.get().params["parameters"]
 
-    assert (2, False, 0.97) == (chosen["k"], chosen["splits_tabs"], chosen["occurrence_threshold"])
+    assert (2, False, 0.97) == (job["k"], job["splits_tabs"], job["occurrence_threshold"])
 
 
 def test_a_bad_parameter_says_what_may_be_chosen(ada: Caller, site: Site) -> None:
@@ -80,9 +80,9 @@ def test_the_algorithms_are_listed_with_their_parameters(ada: Caller, site: Site
 
 
 def test_a_clustering_shows_its_parameters(ada: Caller, site: Site) -> None:
-    made = cluster(site, algorithm="shingles", parameters={"shingle_length": 3})
+    clustering = cluster(site, algorithm="shingles", parameters={"shingle_length": 3})
 
-    assert {"shingle_length": 3} == ada.get(f"sites/shop/clusterings/{made.pk}/").json()[
+    assert {"shingle_length": 3} == ada.get(f"sites/shop/clusterings/{clustering.pk}/").json()[
         "parameters"
     ]
 
@@ -123,11 +123,11 @@ def test_clusterings_are_listed_shown_made_current_and_dropped(ada: Caller, site
 def test_clusters_are_listed_with_their_figures(ada: Caller, site: Site) -> None:
     cluster(site)
     first, second = results(ada, "sites/shop/clusters/")
-    one = ada.get("sites/shop/clusters/?limit=1").json()
+    answer = ada.get("sites/shop/clusters/?limit=1").json()
 
     assert (6, 6, 5) == (first["n_pages"], second["n_pages"], len(first["examples"]))
-    assert [first] == one["results"]
-    assert [second] == results(ada, one["next"])
+    assert [first] == answer["results"]
+    assert [second] == results(ada, answer["next"])
     assert first == ada.get(f"sites/shop/clusters/{first['name']}/").json()
     assert 404 == ada.get("sites/shop/clusters/none-such/").status_code
 

@@ -104,13 +104,13 @@ def test_a_page_that_changed_is_judged_again() -> None:
 def test_what_people_changed_holds_for_new_pages_too() -> None:
     site = shop()
     clustering = cluster(site)
-    one, other = Cluster.objects.present().filter(site=site)
-    cluster_changes.merge_clusters(cluster=one, into=other, actor=None)
+    first, other = Cluster.objects.present().filter(site=site)
+    cluster_changes.merge_clusters(cluster=first, into=other, actor=None)
     store(site, [*details([77]), *articles([78])])
     assign_arrivals(site=site)
 
     assert {other.name} == set(clusters_of(clustering).values())
-    assert {one.pk, other.pk} == set(
+    assert {first.pk, other.pk} == set(
         PageMembership.objects.filter(page__url__regex="77|78").values_list("found", flat=True)
     )
 
@@ -121,7 +121,7 @@ def test_pages_of_a_real_site_come_to_the_same_cluster_as_before(algorithm: str)
     clustering = cluster(site, algorithm=algorithm)
     before = clusters_of(clustering)
     some = PageMembership.objects.filter(clustering=clustering).order_by("page__url_hash")[:30]
-    PageMembership.objects.filter(pk__in=[one.pk for one in some]).delete()
+    PageMembership.objects.filter(pk__in=[entry.pk for entry in some]).delete()
 
     assert 30 == assign_arrivals(site=site)
     after = clusters_of(clustering)

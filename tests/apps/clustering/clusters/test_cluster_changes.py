@@ -299,16 +299,16 @@ class TestRepeating:
         self, seed: int
     ) -> None:
         chance = random.Random(seed)
-        found = {"a": "abcd", "b": "efgh", "c": "ijkl", "d": "mnop"}
-        shop = shop_of(found)
+        result = {"a": "abcd", "b": "efgh", "c": "ijkl", "d": "mnop"}
+        shop = shop_of(result)
         for _ in range(15):
             change_somehow(shop, chance)
-            assert replayed(shop, found) == shown(shop)
+            assert replayed(shop, result) == shown(shop)
             assert {k: len(v) for k, v in shown(shop).items()} == {
                 k: n for k, n in n_by_extent(shop).items() if n
             }
             apply_changes(clustering=shop.clustering, pages=list(shop.pages.values()))
-            assert replayed(shop, found) == shown(shop)  # page by page as all together
+            assert replayed(shop, result) == shown(shop)  # page by page as all together
         regrouped = {"a": "abgh", "c": "ijklcd", "e": "mnopef"}
         later = clustering_of(shop, regrouped)
         assert replayed(shop, regrouped) == pages_by_cluster(shop, later)
@@ -320,12 +320,12 @@ def change_somehow(shop: Shop, chance: random.Random) -> None:
     present = list(Cluster.objects.filter(memberships__clustering=shop.clustering).distinct())
     doing = chance.choice(["move", "merge", "new", "undo", "redo", "undo"])
     if doing == "merge" and len(present) > 2:
-        one, other = chance.sample(present, 2)
-        merge_clusters(cluster=one, into=other, actor=None)
+        first, other = chance.sample(present, 2)
+        merge_clusters(cluster=first, into=other, actor=None)
     elif doing == "move":
         to = chance.choice(present)
         outside = PageMembership.objects.filter(clustering=shop.clustering).exclude(cluster=to)
-        pages = [one.page_id for one in outside]
+        pages = [each.page_id for each in outside]
         if pages:
             move_pages(
                 site=shop.site, pages=chance.sample(pages, min(3, len(pages))), to=to, actor=None
@@ -333,9 +333,11 @@ def change_somehow(shop: Shop, chance: random.Random) -> None:
     elif doing == "new":
         pages = chance.sample(sorted(shop.pages.values()), 2)
         move_to_new_cluster(site=shop.site, pages=pages, title="New", actor=None)
-    elif doing == "undo" and (left := [one for one in changes if one.undone_at is None]):
+    elif doing == "undo" and (left := [change for change in changes if change.undone_at is None]):
         undo_change(change=chance.choice(left), actor=None)
-    elif doing == "redo" and (left := [one for one in changes if one.undone_at is not None]):
+    elif doing == "redo" and (
+        left := [change for change in changes if change.undone_at is not None]
+    ):
         redo_change(change=chance.choice(left), actor=None)
 
 

@@ -33,12 +33,12 @@ def write(path: Path, lines: list[Any]) -> Path:
 class TestClusterSite:
     def test_each_stored_page_has_a_line(self) -> None:
         site = shop()
-        lines, told = call("cluster_site", "shop")
+        lines, result = call("cluster_site", "shop")
 
         assert 12 == len(lines)
         assert {"url", "cluster"} == set(lines[0])
         assert {f"{site.root_url}p/{n}" for n in range(6)} <= {line["url"] for line in lines}
-        assert "2 clusters of 12 pages, 0 in none" in told
+        assert "2 clusters of 12 pages, 0 in none" in result
 
     def test_a_page_in_no_cluster_has_null(self) -> None:
         shop()
@@ -60,7 +60,7 @@ class TestClusterSite:
         call("cluster_site", "shop", "--algorithm", "common_paths", "--compare")
 
         assert ["common_paths", "auto"] == [
-            one.algorithm for one in Clustering.objects.filter(site=site)
+            clustering.algorithm for clustering in Clustering.objects.filter(site=site)
         ]
         assert "auto" == Clustering.objects.current().get(site=site).algorithm
 
@@ -150,11 +150,11 @@ def test_what_one_command_writes_the_other_reads(tmp_path: Path) -> None:
     assignments, truth = tmp_path / "assignments.jsonl.zst", tmp_path / "truth.jsonl"
     call("cluster_site", site.name, "--output", assignments)
     write(truth, [{"url": url, "type": type_} for url, type_ in truth_of(site).items()])
-    (figures,), told = call("evaluate_clusters", "--assignments", assignments, "--truth", truth)
+    (figures,), result = call("evaluate_clusters", "--assignments", assignments, "--truth", truth)
 
     assert figures["adjusted_rand"] > 0.9
     assert 90 == figures["n_pages"]
-    assert "0 page(s) without a type, 184 without an assignment" in told
+    assert "0 page(s) without a type, 184 without an assignment" in result
 
 
 class TestEvaluateClusters:
@@ -168,7 +168,7 @@ class TestEvaluateClusters:
     def test_the_figures_are_those_of_the_contract(self, tmp_path: Path) -> None:
         clusters = [{"url": f"http://a/{n}", "cluster": "x" if n < 3 else "y"} for n in range(4)]
         types = [{"url": f"http://a/{n}", "type": "x" if n < 2 else "y"} for n in range(4)]
-        (figures,), told = self.evaluate(tmp_path, clusters, types)
+        (figures,), result = self.evaluate(tmp_path, clusters, types)
 
         assert [
             "adjusted_rand",
@@ -188,7 +188,7 @@ class TestEvaluateClusters:
             )
         )
         assert (2, 2, 4) == (figures["n_clusters"], figures["n_types"], figures["n_pages"])
-        assert "" == told
+        assert "" == result
 
     def test_a_page_in_no_cluster_is_alone_and_counts_for_no_cluster(self, tmp_path: Path) -> None:
         types = [{"url": f"http://a/{n}", "type": "x"} for n in range(3)]
@@ -200,7 +200,7 @@ class TestEvaluateClusters:
         assert (1, 0.0) == (figures["n_clusters"], figures["pair_recall"])
 
     def test_an_address_may_be_written_in_two_ways(self, tmp_path: Path) -> None:
-        (figures,), told = self.evaluate(
+        (figures,), result = self.evaluate(
             tmp_path,
             [
                 {"url": "http://shop.example/", "cluster": "x"},
@@ -212,7 +212,7 @@ class TestEvaluateClusters:
             ],
         )
 
-        assert (2, "") == (figures["n_pages"], told)
+        assert (2, "") == (figures["n_pages"], result)
 
     def test_bad_lines_are_told_and_the_good_ones_count(self, tmp_path: Path, capsys: Any) -> None:
         good = {"url": "http://a/1", "cluster": "x"}

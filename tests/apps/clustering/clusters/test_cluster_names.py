@@ -27,11 +27,11 @@ def test_no_name_is_given_twice() -> None:
 
 @pytest.mark.parametrize("title", ["値段", "!!", "", "long " * 100, "_a_"])
 def test_every_title_has_a_name(title: str) -> None:
-    taken: set[str] = set()
+    result: set[str] = set()
     for _ in range(12):
-        taken.add(free_name(title, taken))
+        result.add(free_name(title, result))
 
-    assert 12 == len(taken)
+    assert 12 == len(result)
     assert all(
-        re.fullmatch(r"[a-z0-9][a-z0-9-]*", name) and len(name) <= MAX_NAME_CHARS for name in taken
+        re.fullmatch(r"[a-z0-9][a-z0-9-]*", name) and len(name) <= MAX_NAME_CHARS for name in result
     )

@@ -41,18 +41,18 @@ def judge(
 
 
 def letters(memberships: list[PageMembership]) -> str:
-    return "".join(one.page.url[-1] for one in memberships)
+    return "".join(membership.page.url[-1] for membership in memberships)
 
 
 class TestPagesToReview:
     def test_random_ones_are_the_same_for_a_seed_and_each_once(self, shop: Shop) -> None:
-        one, same, other = (
+        first, same, other = (
             letters(pages_to_review(shop.clusters["books"], seed).random) for seed in (1, 1, 2)
         )
 
-        assert one == same
-        assert one != other
-        assert 10 == len(set(one)) == len(one)
+        assert first == same
+        assert first != other
+        assert 10 == len(set(first)) == len(first)
 
     def test_the_strangest_are_the_most_distant(self, shop: Shop) -> None:
         for letter, distance in [("k", 0.9), ("c", 0.8), ("f", None)]:
@@ -124,12 +124,12 @@ class TestVerdicts:
 
 class TestTruth:
     def lines(self, shop: Shop) -> dict[str, str]:
-        found = [
+        results = [
             (line["url"].removeprefix(shop.site.root_url), line["type"])
             for line in truth_lines(shop.site)
         ]
-        types = sorted({kind for _, kind in found})
-        return {kind: "".join(sorted(url for url, its in found if its == kind)) for kind in types}
+        types = sorted({kind for _, kind in results})
+        return {kind: "".join(sorted(url for url, its in results if its == kind)) for kind in types}
 
     def test_is_the_pages_of_clusters_of_one_type_without_strangers(self, shop: Shop) -> None:
         judge(shop, "books", "one_type", "abc", "b")
@@ -159,9 +159,9 @@ class TestTruth:
 
     def test_is_written_by_a_command(self, shop: Shop, tmp_path: Path) -> None:
         judge(shop, "news", "one_type", "YZ")
-        lines, told = call("export_truth", "shop")
+        lines, result = call("export_truth", "shop")
         assert [{"url": f"https://shop.example/{page}", "type": "news"} for page in "YZ"] == lines
-        assert "2 pages of 1 types" in told
+        assert "2 pages of 1 types" in result
 
         call("export_truth", "shop", "--output", tmp_path / "truth.jsonl")
         assert lines == [
@@ -169,7 +169,7 @@ class TestTruth:
         ]
 
     def test_of_a_site_without_verdicts_is_empty_and_the_command_says_so(self, shop: Shop) -> None:
-        lines, told = call("export_truth", "shop")
+        lines, result = call("export_truth", "shop")
         assert [] == lines
-        assert "no cluster was judged" in told
+        assert "no cluster was judged" in result
         assert "no site 'elsewhere'" in fail("export_truth", "elsewhere")

@@ -56,14 +56,14 @@ def operator() -> Client:
 
 @pytest.fixture
 def shop() -> Shop:
-    made = shop_of({"products": "abcd", "lists": "ef", None: "z"}, bodies=BODIES)
-    Site.objects.filter(pk=made.site.pk).update(n_pages=7)
+    created = shop_of({"products": "abcd", "lists": "ef", None: "z"}, bodies=BODIES)
+    Site.objects.filter(pk=created.site.pk).update(n_pages=7)
     Clustering.objects.filter(is_current=False).delete()
-    made.clustering.n_pages, made.clustering.n_unassigned = 7, 1
-    made.clustering.map = [[pk, 0.1 * n, 0.5] for n, pk in enumerate(made.pages.values())]
-    made.clustering.why = "Decided on 42 paths."
-    made.clustering.save()
-    return made
+    created.clustering.n_pages, created.clustering.n_unassigned = 7, 1
+    created.clustering.map = [[pk, 0.1 * n, 0.5] for n, pk in enumerate(created.pages.values())]
+    created.clustering.why = "Decided on 42 paths."
+    created.clustering.save()
+    return created
 
 
 def shown(client: Client, view: str, *args: object, **query: str) -> str:
@@ -286,13 +286,13 @@ class TestCluster:
         PageMembership.objects.filter(page=shop.pages["c"]).update(distance=0.9)
 
         page = shown(viewer, "cluster", "shop", "products")
-        found = shown(viewer, "cluster", "shop", "products", q="/b")
+        result = shown(viewer, "cluster", "shop", "products", q="/b")
 
         assert page.index(f'id="page-{shop.pages["c"]}"') < page.index(
             f'id="page-{shop.pages["a"]}"'
         )
-        assert f'id="page-{shop.pages["b"]}"' in found
-        assert f'id="page-{shop.pages["a"]}"' not in found
+        assert f'id="page-{shop.pages["b"]}"' in result
+        assert f'id="page-{shop.pages["a"]}"' not in result
 
     def test_a_viewer_sees_no_way_to_change_it(self, viewer: Client, shop: Shop) -> None:
         page = shown(viewer, "cluster", "shop", "products")
@@ -410,12 +410,12 @@ class TestChanges:
         )
 
         with CaptureQueriesContext(connection) as queries:
-            told = shown(editor, "cluster_changes", "shop") + shown(
+            page_text = shown(editor, "cluster_changes", "shop") + shown(
                 editor, "cluster", "shop", "products"
             )
 
-        assert 2 == told.count("split: 1 part taken out")
-        assert "2 pages moved to" in told
+        assert 2 == page_text.count("split: 1 part taken out")
+        assert "2 pages moved to" in page_text
         assert not [
             query["sql"]
             for query in queries
@@ -516,10 +516,10 @@ class TestRuns:
     def test_its_parameters_are_shown_beside_those_of_the_paper(
         self, viewer: Client, shop: Shop
     ) -> None:
-        made = Clustering.objects.create(
+        created = Clustering.objects.create(
             site=shop.site, algorithm="shingles", parameters={"shingle_length": 3}
         )
-        page = " ".join(shown(viewer, "clustering", "shop", made.pk).split())
+        page = " ".join(shown(viewer, "clustering", "shop", created.pk).split())
 
         assert '<dd> 3 <span class="muted">instead of 10</span> </dd>' in page
 

@@ -102,8 +102,8 @@ class TestWhatIsKept:
     def test_it_keeps_it_when_a_person_moves_pages(self) -> None:
         site = demo_site("alpine-shop", n=90)
         clustering = cluster(site, algorithm="shingles")
-        one, other = Cluster.objects.present().filter(site=site).order_by("pk")[:2]
-        moved = PageMembership.objects.of_cluster(one.pk).values_list("page", flat=True)[:1]
+        first, other = Cluster.objects.present().filter(site=site).order_by("pk")[:2]
+        moved = PageMembership.objects.of_cluster(first.pk).values_list("page", flat=True)[:1]
         cluster_changes.move_pages(site=site, pages=list(moved), to=other, actor=None)
 
         for figures in ClusterFigures.objects.filter(clustering=clustering):
@@ -116,11 +116,17 @@ class TestWhatIsKept:
 
         assert 12 == len(memberships)
         assert all(
-            one.found_id == one.cluster_id is not None and one.distance == 0 for one in memberships
+            membership.found_id == membership.cluster_id is not None and membership.distance == 0
+            for membership in memberships
         )
-        assert all(one.snapshot_seen == one.page.latest_snapshot_id for one in memberships)
+        assert all(
+            membership.snapshot_seen == membership.page.latest_snapshot_id
+            for membership in memberships
+        )
         assert 12 == len(clustering.map)
-        assert {page for page, _, _ in clustering.map} == {one.page_id for one in memberships}
+        assert {page for page, _, _ in clustering.map} == {
+            membership.page_id for membership in memberships
+        }
 
     def test_names_are_fit_for_files(self) -> None:
         for name in present_after_clustering(shop()):
@@ -167,12 +173,12 @@ class TestWhatGoesOn:
     def test_a_title_that_a_person_gave_stays(self) -> None:
         site = shop()
         cluster(site)
-        one = Cluster.objects.present().filter(site=site)[0]
-        cluster_changes.rename_cluster(cluster=one, title="Ropes", actor=None)
+        clusters = Cluster.objects.present().filter(site=site)[0]
+        cluster_changes.rename_cluster(cluster=clusters, title="Ropes", actor=None)
         cluster(site)
-        one.refresh_from_db()
+        clusters.refresh_from_db()
 
-        assert "Ropes" == one.title
+        assert "Ropes" == clusters.title
 
     def test_what_people_changed_is_repeated(self) -> None:
         site = shop()
@@ -191,8 +197,8 @@ class TestWhatGoesOn:
     def test_a_cluster_that_was_merged_by_hand_stays_merged(self) -> None:
         site = shop()
         cluster(site)
-        one, other = Cluster.objects.present().filter(site=site)
-        cluster_changes.merge_clusters(cluster=one, into=other, actor=None)
+        first, other = Cluster.objects.present().filter(site=site)
+        cluster_changes.merge_clusters(cluster=first, into=other, actor=None)
         again = cluster(site)
 
         assert {other.name} == set(clusters_of(again).values())
@@ -261,10 +267,10 @@ class TestComparing:
 
     def test_how_two_agree_is_told(self) -> None:
         site = shop()
-        one, other = cluster(site), cluster(site)
+        first, other = cluster(site), cluster(site)
         moved = PageMembership.objects.filter(clustering=other)[0]
         PageMembership.objects.filter(pk=moved.pk).update(cluster=None)
-        same, different = compare_clusterings(one, one), compare_clusterings(one, other)
+        same, different = compare_clusterings(first, first), compare_clusterings(first, other)
 
         assert (1.0, 0, [6, 6]) == (same.adjusted_rand, same.n_moved, [n for _, _, n in same.table])
         assert (12, 1) == (different.n_pages, different.n_moved)
@@ -280,7 +286,7 @@ class TestComparing:
         give_verdict(old[0])
         drop_old_clusterings(site)
 
-        assert {current.pk, old[0].pk, *[one.pk for one in old[3:]]} == set(
+        assert {current.pk, old[0].pk, *[each.pk for each in old[3:]]} == set(
             Clustering.objects.filter(site=site).values_list("pk", flat=True)
         )
 
@@ -294,7 +300,7 @@ class TestComparing:
         assert Clustering.objects.filter(pk=before.pk, is_current=False).exists()
         make_current(clustering=Clustering.objects.get(pk=before.pk), actor=None)
         assert [False, True] == [
-            Clustering.objects.get(pk=one.pk).is_current for one in (after, before)
+            Clustering.objects.get(pk=each.pk).is_current for each in (after, before)
         ]
 
 
@@ -372,21 +378,21 @@ class TestEndings:
 
 class TestParameters:
     def test_they_are_stored_with_the_clustering(self) -> None:
-        made = cluster(shop(), algorithm="common_paths", parameters={"threshold": 0.5})
+        clustering = cluster(shop(), algorithm="common_paths", parameters={"threshold": 0.5})
 
-        assert {"threshold": 0.5} == made.parameters
-        assert "more than 50%" in made.why
+        assert {"threshold": 0.5} == clustering.parameters
+        assert "more than 50%" in clustering.why
 
     def test_those_that_are_not_named_are_stored_with_their_default(self) -> None:
-        made = cluster(shop(), algorithm="masked_path_shingles", parameters={"k": 4})
+        clustering = cluster(shop(), algorithm="masked_path_shingles", parameters={"k": 4})
 
-        assert {"k": 4, "m": 6} == made.parameters
+        assert {"k": 4, "m": 6} == clustering.parameters
 
     def test_signatures_keep_ten_tags_whatever_the_shingles_have(self) -> None:
-        made = cluster(shop(), algorithm="shingles", parameters={"shingle_length": 3})
+        clustering = cluster(shop(), algorithm="shingles", parameters={"shingle_length": 3})
 
-        for figures in ClusterFigures.objects.filter(clustering=made):
-            bodies = read_pages(stored_pages(made.site, figures.examples))
+        for figures in ClusterFigures.objects.filter(clustering=clustering):
+            bodies = read_pages(stored_pages(clustering.site, figures.examples))
             signature = read_signature(figures.signature)
             assert figures.group != figures.signature
             assert all(signature.covers(shingle_vector(page.body) or 0) for page in bodies)

@@ -56,8 +56,8 @@ class TestClusterDoubts:
     def test_a_site_without_doubts_says_so(self) -> None:
         cluster(doubtful_site(), algorithm="common_paths")
         assert ([], True) == (
-            (told := call("cluster_doubts", "shop"))[0],
-            "nothing needs a look" in told[1],
+            (output := call("cluster_doubts", "shop"))[0],
+            "nothing needs a look" in output[1],
         )
 
     def test_a_site_without_clusters_is_an_error_with_the_way_out(self) -> None:
@@ -73,14 +73,14 @@ class TestSettleDoubt:
             for line in call("cluster_site", "shop", "--algorithm", DOUBTING)[0]
         }
         name = call("cluster_doubts", "shop")[0][0]["doubt"]
-        lines, told = call("settle_doubt", "shop", name, "--same")
+        lines, result = call("settle_doubt", "shop", name, "--same")
 
         moved = [line["url"].removeprefix(site.root_url).split("/")[0] for line in lines]
         assert (3, 1) == (len(moved), len(set(moved)))
         assert {before[f"{site.root_url}books/0"], before[f"{site.root_url}news/0"]} >= {
             line["cluster"] for line in lines
         }
-        assert "3 pages moved" in told
+        assert "3 pages moved" in result
 
     def test_an_answer_that_agrees_moves_nothing_and_lasts(self) -> None:
         doubtful_site()

@@ -351,9 +351,9 @@ def test_answers_are_exported_with_the_site() -> None:
 
     with zipfile.ZipFile(settings.EXPORT_DIR / result["file"]) as archive:
         rows = archive.read("rows/clustering.clusteranswer.jsonl").splitlines()
-        kept = archive.read("rows/clustering.clusterdoubt.jsonl").splitlines()
+        remaining = archive.read("rows/clustering.clusterdoubt.jsonl").splitlines()
     row: dict[str, Any] = json.loads(rows[0])
-    assert (1, 2) == (len(rows), len(kept))
+    assert (1, 2) == (len(rows), len(remaining))
     assert sorted(row["left"]) == [f"{site.root_url}books/{n}" for n in range(3)]
 
 

@@ -97,15 +97,15 @@ def test_the_sweep_deletes_what_belongs_to_no_page_and_to_no_version() -> None:
     observe_few(pages)
     now = timezone.now()
     page_store().delete(pages[0].body)
-    kept = [path for path in files() if not path.name.startswith(pages[0].body)]
-    old_version = kept[0].with_name(f"{pages[1].body}.00000000-12345678.obs")
-    unfinished, left_behind = (kept[0].with_name(f"{name}.tmp") for name in ("a", "b"))
+    remaining = [path for path in files() if not path.name.startswith(pages[0].body)]
+    old_version = remaining[0].with_name(f"{pages[1].body}.00000000-12345678.obs")
+    unfinished, left_behind = (remaining[0].with_name(f"{name}.tmp") for name in ("a", "b"))
     for path in (old_version, unfinished, left_behind):
         path.write_bytes(b"")
     os.utime(left_behind, (0, (now - timedelta(days=2)).timestamp()))
 
     assert 3 == sweep_observations(now=now)
-    assert sorted([*kept, unfinished]) == files()
+    assert sorted([*remaining, unfinished]) == files()
     assert 0 == sweep_observations(now=now)
 
 

@@ -56,13 +56,13 @@ def uploads_left(settings: Any) -> list[Path]:
 
 @pytest.mark.both_databases
 def test_a_list_is_visited_in_its_order_and_no_link_is_followed(tmp_path: Path) -> None:
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     with FakeHost(ROUTES) as host:
         path = listed(tmp_path, "# products", *(f"{host.url}/{n}" for n in (7, 3, 5, 3)), "", "  ")
-        job = visit(site_of(host), path, told.append)
+        job = visit(site_of(host), path, results.append)
 
     assert (job.state, job.result) == (Job.State.DONE, {"stored": 3, "left": 0, "addresses": 4})
-    assert [line.url for line in told] == [f"{host.url}/{n}" for n in (7, 3, 5)]
+    assert [line.url for line in results] == [f"{host.url}/{n}" for n in (7, 3, 5)]
     assert sorted(host.paths) == ["/3", "/5", "/7"]
     assert path.exists()
 
@@ -120,12 +120,12 @@ def test_a_visit_that_was_cut_off_goes_on_with_what_is_left(tmp_path: Path) -> N
 
 
 def test_an_address_comes_out_as_it_was_handed_in(tmp_path: Path) -> None:
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     with FakeHost(ROUTES) as host:
         written = f"{host.url}/1#part"
-        visit(site_of(host), listed(tmp_path, written), told.append)
+        visit(site_of(host), listed(tmp_path, written), results.append)
 
-    assert [line.url for line in told] == [written]
+    assert [line.url for line in results] == [written]
 
 
 def test_the_command_writes_a_line_for_each_page(tmp_path: Path) -> None:

@@ -76,16 +76,16 @@ def tree(n: int, width: int = 3) -> dict[str, Any]:
 
 @pytest.mark.both_databases
 def test_pages_are_stored_with_their_links_and_told_in_order() -> None:
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     with FakeHost(
         {"/": page("/a", "/b#x", "mailto:x@y.z"), "/a": page("/c"), "/b": page("/"), "/c": page()}
     ) as host:
         site = site_of(host)
-        job = crawl(site, told.append)
+        job = crawl(site, results.append)
 
     assert (job.state, job.result) == (Job.State.DONE, {"stored": 4, "left": 0})
     assert (job.n_done, job.n_total) == (4, 4)
-    assert told == [CrawlLine(f"{host.url}/{path}", 200, "new") for path in ("", "a", "b", "c")]
+    assert results == [CrawlLine(f"{host.url}/{path}", 200, "new") for path in ("", "a", "b", "c")]
     assert list(Page.objects.order_by("id").values_list("depth", flat=True)) == [0, 1, 1, 2]
     links = Link.objects.filter(page__url=f"{host.url}/").order_by("position")
     assert list(links.values_list("url", flat=True)) == [
@@ -118,15 +118,15 @@ def test_no_more_pages_are_asked_for_than_allowed(max_pages: int) -> None:
 
 @pytest.mark.both_databases
 def test_a_second_crawl_finds_what_changed() -> None:
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     with FakeHost(tree(5)) as host:
         site = site_of(host)
         crawl(site)
         host.routes["/2"] = page("/new", text="changed")
         host.routes["/new"] = page()
-        crawl(site, told.append)
+        crawl(site, results.append)
 
-    assert {line.url.rpartition("/")[2]: line.snapshot for line in told} == {
+    assert {line.url.rpartition("/")[2]: line.snapshot for line in results} == {
         "": "unchanged",
         "1": "unchanged",
         "2": "new",
@@ -182,13 +182,13 @@ def test_session_ids_do_not_make_new_pages() -> None:
 
 
 def test_errors_of_the_host_are_stored_with_their_status_and_lead_nowhere() -> None:
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     gone = Answer(b"<p>gone <a href='/x'>x</a>", 404, HTML)
     with FakeHost({"/": page("/gone"), "/gone": gone}) as host:
         site = site_of(host)
-        crawl(site, told.append)
+        crawl(site, results.append)
 
-    assert told[-1] == CrawlLine(f"{host.url}/gone", 404, "new")
+    assert results[-1] == CrawlLine(f"{host.url}/gone", 404, "new")
     assert paths_of(site) == ["", "gone"]
     assert Snapshot.objects.get(page__url=f"{host.url}/gone").status == 404
 
@@ -273,7 +273,7 @@ def test_redirects_that_leave_the_site_or_never_end_are_refused() -> None:
 
 def test_a_page_that_fails_is_tried_again_and_then_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_queue, "back_off", lambda *_args, **_options: 0.05)
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     answers = [Answer(b"", 500), page(text="at last")]
     routes: dict[str, Any] = {
         "/": page("/flaky", "/broken", "/cut"),
@@ -285,13 +285,13 @@ def test_a_page_that_fails_is_tried_again_and_then_told(monkeypatch: pytest.Monk
     }
     with FakeHost(routes | broken) as host:
         site = site_of(host)
-        crawl(site, told.append)
+        crawl(site, results.append)
 
     assert paths_of(site) == ["", "flaky"]
     assert paths_of(site, Page.State.FAILED) == ["broken", "cut"]
     assert (host.paths.count("/flaky"), host.paths.count("/broken")) == (2, 4)
     failed = {
-        line.url.rpartition("/")[2]: (line.status, line.snapshot) for line in told if line.reason
+        line.url.rpartition("/")[2]: (line.status, line.snapshot) for line in results if line.reason
     }
     assert failed == {"broken": (500, "failed"), "cut": (None, "failed")}
     assert {"status", "broken_answer"} == set(refusals_of(site))
@@ -357,8 +357,8 @@ def test_a_page_whose_last_visit_claims_to_be_of_the_future_is_visited_once() ->
 def test_an_endless_calendar_ends_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clustering.services.crawl.frontier.MAX_DEPTH", 10)
 
-    def month(asked: Asked) -> Answer:
-        return page(f"/month{int(asked.path.removeprefix('/month')) + 1}")
+    def month(request: Asked) -> Answer:
+        return page(f"/month{int(request.path.removeprefix('/month')) + 1}")
 
     with FakeHost({"/": page("/month1")} | {f"/month{n}": month for n in range(30)}) as host:
         site = site_of(host)
@@ -446,7 +446,7 @@ def test_no_disallowed_page_is_asked_for_among_fifty_that_wait_for_robots_txt() 
         is_read.set()
 
     assert "/robots.txt" == host.asked[0].path, "before any page"
-    assert 1 == sum(asked.path == "/robots.txt" for asked in host.asked)
+    assert 1 == sum(request.path == "/robots.txt" for request in host.asked)
     assert 25 == sum(path.startswith("/yes/") for path in host.paths)
     assert 0 == sum(path.startswith("/no/") for path in host.paths)
     assert 25 == Page.objects.filter(state=Page.State.REFUSED).count()
@@ -457,7 +457,7 @@ def test_the_same_page_is_asked_for_where_the_site_need_not_obey() -> None:
     with FakeHost(routes) as host:
         crawl(site_of(host, obey_robots=False))
 
-    assert [asked.path for asked in host.asked] == ["/", "/private/a"]
+    assert [request.path for request in host.asked] == ["/", "/private/a"]
 
 
 @pytest.mark.both_databases
@@ -466,11 +466,11 @@ def test_robots_txt_is_read_once_a_day() -> None:
         site = site_of(host)
         crawl(site)
         crawl(site)
-        n_first = sum(asked.path == "/robots.txt" for asked in host.asked)
+        n_first = sum(request.path == "/robots.txt" for request in host.asked)
         Host.objects.update(robots_fetched_at=timezone.now() - timedelta(hours=25))
         crawl(site)
 
-    assert (n_first, sum(asked.path == "/robots.txt" for asked in host.asked)) == (1, 2)
+    assert (n_first, sum(request.path == "/robots.txt" for request in host.asked)) == (1, 2)
     assert host.paths == ["/", "/", "/"]
 
 
@@ -495,7 +495,7 @@ def test_a_pause_that_robots_txt_asks_for_is_kept() -> None:
 
 
 def gaps(host: FakeHost) -> list[float]:
-    times = [asked.at for asked in host.asked]
+    times = [request.at for request in host.asked]
     return [after - before for before, after in itertools.pairwise(times)]
 
 
@@ -578,7 +578,7 @@ def test_a_host_that_hangs_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch)
             site = site_of(host, extra_hosts=[f"127.0.0.1:{stuck.server_port}"])
             begun = time.monotonic()
             job = crawl(site)
-            last = max(asked.at for asked in host.asked)
+            last = max(request.at for request in host.asked)
 
     assert job.state == Job.State.DONE
     assert last - begun < LONG_BEFORE
@@ -588,7 +588,7 @@ def test_a_host_that_hangs_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.both_databases
 def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
-    told: list[str] = []
+    results: list[str] = []
     with FakeHost(tree(4)) as host:
         site = site_of(host)
         other = jobs.create_job(
@@ -605,7 +605,7 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
             def watch(self: jobs.JobRun, **options: Any) -> None:
                 renew(self, **options)
                 message = options.get("message") or ""
-                told.append(message)
+                results.append(message)
                 if "from which another crawl is fetching" in message:
                     assert host.asked == []
                     hosts.release_hosts(job=held.job)
@@ -617,7 +617,7 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
         job = jobs.run_job(job.pk, work)
 
     assert job.state == Job.State.DONE
-    assert any("from which another crawl is fetching" in message for message in told)
+    assert any("from which another crawl is fetching" in message for message in results)
     assert Host.objects.get().leased_by == ""
 
 
@@ -679,10 +679,10 @@ def test_what_was_told_before_an_interruption_can_be_told_again() -> None:
         site = site_of(host)
         job = crawl(site, cut_after(40))
         again = list(crawling.lines_so_far(job))
-        told: list[CrawlLine] = []
-        go_on(job, told.append)
+        results: list[CrawlLine] = []
+        go_on(job, results.append)
 
-    urls = [line.url for line in [*again, *told]]
+    urls = [line.url for line in [*again, *results]]
     assert urls == [f"{host.url}/"] + [f"{host.url}/{n}" for n in range(1, 150)]
     assert {line.snapshot for line in again} == {"new"}
 

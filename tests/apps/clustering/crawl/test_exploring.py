@@ -141,7 +141,7 @@ def test_no_more_pages_are_visited_than_allowed(host: FakeHost) -> None:
 
 def test_an_exploration_that_was_cut_off_ends_like_an_undisturbed_one(host: FakeHost) -> None:
     calm = explore(host.url)
-    asked = list(host.paths)
+    requested = list(host.paths)
     Site.objects.all().delete()
     host.asked.clear()
 
@@ -163,7 +163,7 @@ def test_an_exploration_that_was_cut_off_ends_like_an_undisturbed_one(host: Fake
     job = go_on(job)
 
     assert [path for path in host.paths if path != "/robots.txt"] == [
-        p for p in asked if p != "/robots.txt"
+        p for p in requested if p != "/robots.txt"
     ]
     assert job.result == calm.result
 
@@ -193,8 +193,8 @@ def test_all_types_of_a_demo_site_are_found_in_a_small_part_of_it(name: str) -> 
     with DemoServer(demo) as server:
         job = explore(server.url)
 
-    found = {type_of(demo, url.removeprefix(server.url)) for url in stored_urls(job)}
-    assert found == {page.type for page in demo.pages.values()}
+    result = {type_of(demo, url.removeprefix(server.url)) for url in stored_urls(job)}
+    assert result == {page.type for page in demo.pages.values()}
     assert figures(job)["fetched"] <= 0.15 * len(demo.pages)
 
 

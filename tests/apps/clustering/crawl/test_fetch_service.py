@@ -46,14 +46,14 @@ def tree(n: int, name: str = "") -> dict[str, Any]:
 @contextlib.contextmanager
 def sites(n: int, n_pages: int = 20) -> Iterator[list[tuple[Site, FakeHost]]]:
     with contextlib.ExitStack() as stack:
-        made = []
+        created = []
         for number in range(n):
             host = stack.enter_context(FakeHost(tree(n_pages, f"site {number}")))
             site = Site.objects.create(
                 name=f"site-{number}", root_url=f"{host.url}/", crawl_delay=0.0
             )
-            made.append((site, host))
-        yield made
+            created.append((site, host))
+        yield created
 
 
 def ask_for_crawl(site: Site, **options: Any) -> Job:
@@ -73,11 +73,11 @@ def all_ended() -> bool:
 
 @pytest.mark.both_databases
 def test_many_sites_are_crawled_as_each_would_be_alone(service: FetchService) -> None:
-    with sites(N_SITES) as made:
-        made_jobs = [ask_for_crawl(site) for site, _ in made]
+    with sites(N_SITES) as hosts:
+        made_jobs = [ask_for_crawl(site) for site, _ in hosts]
         go_on_until(service, all_ended)
 
-    for (site, host), job in zip(made, made_jobs, strict=True):
+    for (site, host), job in zip(hosts, made_jobs, strict=True):
         job.refresh_from_db()
         assert (job.state, job.result) == (Job.State.DONE, {"stored": 20, "left": 0})
         assert (job.n_done, job.n_total) == (20, 20)
@@ -93,8 +93,8 @@ def test_many_sites_are_crawled_as_each_would_be_alone(service: FetchService) ->
 def test_the_answers_of_many_sites_are_stored_together(
     service: FetchService, django_assert_max_num_queries: Any
 ) -> None:
-    with sites(N_SITES, n_pages=4) as made:
-        for site, _ in made:
+    with sites(N_SITES, n_pages=4) as hosts:
+        for site, _ in hosts:
             ask_for_crawl(site, delay=1)
         go_on_until(
             service, lambda: Page.objects.filter(state=Page.State.STORED).count() >= N_SITES
@@ -107,8 +107,8 @@ def test_the_answers_of_many_sites_are_stored_together(
 
 @pytest.mark.both_databases
 def test_a_crawl_that_fails_holds_up_no_other(service: FetchService) -> None:
-    with sites(3) as made, FakeHost({"/": Answer(raw=hang)}) as stuck:
-        (good, _), (gone, gone_host), (lost, lost_host) = made
+    with sites(3) as hosts, FakeHost({"/": Answer(raw=hang)}) as stuck:
+        (good, _), (gone, gone_host), (lost, lost_host) = hosts
         stuck_site = Site.objects.create(name="stuck", root_url=f"{stuck.url}/", crawl_delay=0.0)
         gone_host.routes = {"/": Answer(b"", 404, {"Content-Type": "text/plain"})}
         lost_host.routes["/"] = page("/1", text="slow")
@@ -177,27 +177,27 @@ def test_what_cannot_be_stored_of_one_site_is_stored_of_the_others(
         return store(self, *arguments)
 
     monkeypatch.setattr(crawl_results.CrawlWriter, "store_judged", break_down)
-    with sites(3) as made:
-        asked = [ask_for_crawl(site) for site, _ in made]
+    with sites(3) as hosts:
+        requested = [ask_for_crawl(site) for site, _ in hosts]
         go_on_until(service, lambda: Job.objects.filter(state=Job.State.DONE).count() == 2)
         go_on_until(service, lambda: not service.engine.crawlers)
 
-    broken = Job.objects.get(pk=asked[1].pk)
+    broken = Job.objects.get(pk=requested[1].pk)
     assert (broken.state, "broken" in broken.error) == (Job.State.DUE, True)
-    assert Page.objects.filter(site=made[0][0], state=Page.State.STORED).count() == 20
-    assert not Page.objects.filter(site=made[1][0], state=Page.State.STORED).exists()
+    assert Page.objects.filter(site=hosts[0][0], state=Page.State.STORED).count() == 20
+    assert not Page.objects.filter(site=hosts[1][0], state=Page.State.STORED).exists()
 
 
 def test_a_process_that_is_told_to_end_gives_its_jobs_back(service: FetchService) -> None:
-    with sites(4, n_pages=60) as made:
-        asked = [ask_for_crawl(site, delay=0.2) for site, _ in made]
+    with sites(4, n_pages=60) as hosts:
+        requested = [ask_for_crawl(site, delay=0.2) for site, _ in hosts]
         go_on_until(service, lambda: Page.objects.filter(state=Page.State.STORED).count() > 4)
         engine.stopping.set()
         begun = time.monotonic()
         service.run()
 
     assert time.monotonic() - begun < 10
-    for job in asked:
+    for job in requested:
         job.refresh_from_db()
         assert (job.state, job.lease, job.due_at <= timezone.now()) == (Job.State.DUE, "", True)
         assert job.n_done > 0
@@ -205,8 +205,8 @@ def test_a_process_that_is_told_to_end_gives_its_jobs_back(service: FetchService
 
 
 def test_the_next_process_goes_on_where_one_was_stopped(service: FetchService) -> None:
-    with sites(2, n_pages=30) as made:
-        for site, _ in made:
+    with sites(2, n_pages=30) as hosts:
+        for site, _ in hosts:
             ask_for_crawl(site)
         go_on_until(service, lambda: Page.objects.filter(state=Page.State.STORED).exists())
         engine.stopping.set()
@@ -217,7 +217,7 @@ def test_the_next_process_goes_on_where_one_was_stopped(service: FetchService) -
         with successor.engine:
             go_on_until(successor, all_ended)
 
-    for site, host in made:
+    for site, host in hosts:
         assert Page.objects.filter(site=site, state=Page.State.STORED).count() == 30
         assert Snapshot.objects.filter(page__site=site).count() == 30
         urls = list(Page.objects.filter(site=site).order_by("id").values_list("url", flat=True))
@@ -226,14 +226,14 @@ def test_the_next_process_goes_on_where_one_was_stopped(service: FetchService) -
 
 def test_two_sites_on_one_host_take_turns_and_keep_its_pause(service: FetchService) -> None:
     with FakeHost(tree(4)) as host:
-        made = [
+        created = [
             Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.2)
             for name in ("first", "second")
         ]
-        for site in made:
+        for site in created:
             ask_for_crawl(site)
         go_on_until(service, all_ended)
-        times = sorted(asked.at for asked in host.asked)
+        times = sorted(request.at for request in host.asked)
 
     assert Job.objects.filter(state=Job.State.DONE).count() == 2
     assert min(after - before for before, after in itertools.pairwise(times)) >= 0.19
@@ -248,8 +248,8 @@ def test_a_process_without_crawls_waits(service: FetchService) -> None:
 
 
 def test_the_process_shows_that_it_lives(service: FetchService) -> None:
-    with sites(1) as made:
-        ask_for_crawl(made[0][0])
+    with sites(1) as hosts:
+        ask_for_crawl(hosts[0][0])
         go_on_until(service, all_ended)
 
     assert Heartbeat.objects.filter(name=Job.Queue.FETCH).exists()

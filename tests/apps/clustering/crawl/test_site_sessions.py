@@ -51,12 +51,12 @@ def test_a_site_gets_its_headers_cookies_and_name() -> None:
             )
         )
         seen = {
-            (asked.headers["X-Key"], asked.headers["Cookie"], asked.headers["User-Agent"])
-            for asked in host.asked
+            (request.headers["X-Key"], request.headers["Cookie"], request.headers["User-Agent"])
+            for request in host.asked
         }
 
     assert seen == {("k1", "consent=yes; lang=de", "Reader/2")}
-    assert {asked.path for asked in host.asked} == {"/robots.txt", "/", "/a"}
+    assert {request.path for request in host.asked} == {"/robots.txt", "/", "/a"}
 
 
 def test_another_site_on_the_same_machine_gets_none_of_it() -> None:
@@ -66,8 +66,8 @@ def test_another_site_on_the_same_machine_gets_none_of_it() -> None:
         crawl(site_of(host, headers={"Authorization": "Bearer s3"}, cookies={"a": "b"}))
 
     assert other.asked, "the redirect of robots.txt is followed"
-    for asked in other.asked:
-        assert not {"Authorization", "Cookie"} & asked.headers.keys()
+    for request in other.asked:
+        assert not {"Authorization", "Cookie"} & request.headers.keys()
     assert {"Authorization", "Cookie"} <= host.asked[0].headers.keys()
 
 
@@ -152,8 +152,13 @@ def test_a_log_in_that_fails_says_why_and_tells_no_secret(
     assert problem in job.error
     assert problem in SiteFetching.objects.get().log_in_problem
     assert not Page.objects.filter(state=Page.State.STORED).exists()
-    said = [job.error, job.message, caplog.text, *Refusal.objects.values_list("reason", flat=True)]
-    assert not any("wrong one" in text for text in said)
+    annotated = [
+        job.error,
+        job.message,
+        caplog.text,
+        *Refusal.objects.values_list("reason", flat=True),
+    ]
+    assert not any("wrong one" in text for text in annotated)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +179,7 @@ def test_what_is_entered_goes_to_the_site_only(form: bytes, problem: str) -> Non
 
     assert problem in job.error
     assert other.asked == []
-    assert not any("correct" in asked.path for asked in club.asked)
+    assert not any("correct" in request.path for request in club.asked)
 
 
 def test_a_form_that_wants_to_be_sent_elsewhere_is_not_sent_again() -> None:

@@ -31,8 +31,8 @@ def with_etag(answer: Answer) -> Callable[[Asked], Answer]:
     """Answer as a host does that knows its pages by their bytes."""
     etag = f'"{sha256(answer.body).hexdigest()[:20]}"'
 
-    def reply(asked: Asked) -> Answer:
-        if asked.headers.get("If-None-Match") == etag:
+    def reply(request: Asked) -> Answer:
+        if request.headers.get("If-None-Match") == etag:
             return Answer(status=304, headers={"ETag": etag})
         return Answer(answer.body, answer.status, {**answer.headers, "ETag": etag})
 
@@ -42,8 +42,8 @@ def with_etag(answer: Answer) -> Callable[[Asked], Answer]:
 def with_date(answer: Answer) -> Callable[[Asked], Answer]:
     """Answer as a host does that knows when its pages changed."""
 
-    def reply(asked: Asked) -> Answer:
-        if asked.headers.get("If-Modified-Since") == LONG_AGO:
+    def reply(request: Asked) -> Answer:
+        if request.headers.get("If-Modified-Since") == LONG_AGO:
             return Answer(status=304)
         return Answer(answer.body, answer.status, {**answer.headers, "Last-Modified": LONG_AGO})
 
@@ -51,11 +51,11 @@ def with_date(answer: Answer) -> Callable[[Asked], Answer]:
 
 
 def routes(reply: Callable[[Answer], Any] = with_etag) -> dict[str, Any]:
-    made: dict[str, Any] = {"/": reply(page("/1", "/2", "/3", text=FILLING))}
+    pages: dict[str, Any] = {"/": reply(page("/1", "/2", "/3", text=FILLING))}
     for number in range(1, N_PAGES):
         below = [f"/{each}" for each in range(3 * number + 1, min(3 * number + 4, N_PAGES))]
-        made[f"/{number}"] = reply(page("/", *below, text=f"{number}{FILLING}"))
-    return made
+        pages[f"/{number}"] = reply(page("/", *below, text=f"{number}{FILLING}"))
+    return pages
 
 
 class CountingHost(FakeHost):
@@ -65,8 +65,8 @@ class CountingHost(FakeHost):
 
     def count(self) -> None:
         def counted(route: Any) -> Callable[[Asked], Answer]:
-            def reply(asked: Asked) -> Answer:
-                answer: Answer = route(asked) if callable(route) else route
+            def reply(request: Asked) -> Answer:
+                answer: Answer = route(request) if callable(route) else route
                 self.n_bytes += len(answer.body) + HEAD_BYTES
                 return answer
 
@@ -95,7 +95,7 @@ def stored() -> list[tuple[Any, ...]]:
 def test_a_second_crawl_of_an_unchanged_site_moves_hardly_a_byte(
     reply: Callable[[Answer], Any],
 ) -> None:
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     with CountingHost(routes(reply)) as host:
         host.count()
         site = site_of(host)
@@ -103,12 +103,12 @@ def test_a_second_crawl_of_an_unchanged_site_moves_hardly_a_byte(
         before, n_first = stored(), host.n_bytes
         links = list(Link.objects.order_by("pk").values_list("pk", flat=True))
         began = timezone.now()
-        job = crawl(site, told)
+        job = crawl(site, results)
         n_second = host.n_bytes - n_first
 
     assert n_second <= MAX_SHARE * n_first
     assert (job.state, job.result) == (Job.State.DONE, {"stored": N_PAGES, "left": 0})
-    assert [(line.status, line.snapshot) for line in told] == [(200, "unchanged")] * N_PAGES
+    assert [(line.status, line.snapshot) for line in results] == [(200, "unchanged")] * N_PAGES
     assert stored() == before
     assert Snapshot.objects.count() == N_PAGES
     assert not Snapshot.objects.filter(seen_at__lt=began).exists()
@@ -117,17 +117,17 @@ def test_a_second_crawl_of_an_unchanged_site_moves_hardly_a_byte(
 
 
 def test_what_has_changed_is_fetched_and_its_links_are_followed() -> None:
-    told: list[CrawlLine] = []
+    results: list[CrawlLine] = []
     with FakeHost(routes()) as host:
         site = site_of(host)
         crawl(site)
         host.routes["/39"] = with_etag(page("/new", text="changed"))
         host.routes["/new"] = with_etag(page())
-        crawl(site, told)
+        crawl(site, results)
 
-    changed = {line.url.rpartition("/")[2] for line in told if line.snapshot == "new"}
+    changed = {line.url.rpartition("/")[2] for line in results if line.snapshot == "new"}
     assert changed == {"39", "new"}
-    assert len(told) == N_PAGES + 1
+    assert len(results) == N_PAGES + 1
 
 
 def test_a_page_that_changed_since_keeps_its_new_condition() -> None:
@@ -138,7 +138,7 @@ def test_a_page_that_changed_since_keeps_its_new_condition() -> None:
         crawl(site)
         crawl(site)
         conditions = [
-            asked.headers.get("If-None-Match") for asked in host.asked if asked.path == "/a"
+            request.headers.get("If-None-Match") for request in host.asked if request.path == "/a"
         ]
 
     assert conditions[0] is None
@@ -154,10 +154,10 @@ def test_what_is_no_page_or_was_drawn_by_a_browser_is_asked_for_wholly() -> None
         crawl(site)
         Snapshot.objects.filter(page__url=f"{host.url}/drawn").update(is_rendered=True)
         crawl(site)
-        asked = {each.path: each.headers.get("If-None-Match") for each in host.asked}
+        body = {each.path: each.headers.get("If-None-Match") for each in host.asked}
 
-    assert (asked["/gone"], asked["/drawn"]) == (None, None)
-    assert asked["/"] is not None
+    assert (body["/gone"], body["/drawn"]) == (None, None)
+    assert body["/"] is not None
 
 
 def test_a_host_that_says_unchanged_without_being_asked_gives_no_page() -> None:
@@ -176,7 +176,7 @@ def test_a_condition_that_cannot_be_sent_back_is_not_kept(etag: str) -> None:
         site = site_of(host)
         crawl(site)
         crawl(site)
-        conditions = [asked.headers.get("If-None-Match") for asked in host.asked]
+        conditions = [request.headers.get("If-None-Match") for request in host.asked]
 
     assert set(conditions) == {None}
     assert Snapshot.objects.get().etag == ""

@@ -70,11 +70,11 @@ def test_an_answer_is_a_plain_value(fetcher: Fetcher) -> None:
 def test_whoever_asks_says_who_it_is_and_nothing_else(fetcher: Fetcher) -> None:
     with FakeHost({}) as host:
         fetcher.fetch(f"{host.url}/a")
-        asked = host.asked[0]
+        request = host.asked[0]
 
-    assert asked.headers["User-Agent"] == AGENT
-    assert asked.headers["Host"] == f"127.0.0.1:{host.server_port}"
-    assert set(asked.headers) == {"Host", "User-Agent", "Accept", "Accept-Encoding"}
+    assert request.headers["User-Agent"] == AGENT
+    assert request.headers["Host"] == f"127.0.0.1:{host.server_port}"
+    assert set(request.headers) == {"Host", "User-Agent", "Accept", "Accept-Encoding"}
 
 
 def test_connections_are_used_again(fetcher: Fetcher) -> None:
@@ -99,7 +99,7 @@ def test_cookies_are_neither_kept_nor_sent(fetcher: Fetcher) -> None:
         fetcher.fetch(host.url)
         fetcher.fetch(host.url)
 
-    assert [asked.headers.get("Cookie") for asked in host.asked] == [None, None]
+    assert [request.headers.get("Cookie") for request in host.asked] == [None, None]
 
 
 # Redirects
@@ -164,7 +164,7 @@ def test_headers_given_for_one_origin_do_not_reach_another(fetcher: Fetcher) -> 
     ):
         fetcher.fetch(host.url, headers={"Authorization": "Token secret"})
 
-    assert [asked.headers.get("Authorization") for asked in host.asked] == ["Token secret"] * 2
+    assert [request.headers.get("Authorization") for request in host.asked] == ["Token secret"] * 2
     assert other.asked[0].headers.get("Authorization") is None
 
 

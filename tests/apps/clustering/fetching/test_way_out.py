@@ -85,19 +85,19 @@ def run_program(port: int, served: int, how: str) -> list[str]:
 
 def test_what_goes_past_the_guard_is_refused_and_known_services_work() -> None:
     with canary("127.0.0.1") as bird, FakeHost({"/": page()}) as host:
-        said = run_program(bird.port, host.server_port, "watched")
+        output = run_program(bird.port, host.server_port, "watched")
         n_hits = bird.n_connections
 
-    assert said == [f"refused {ALL_WAYS}", "fetched 200", "sent"]
+    assert output == [f"refused {ALL_WAYS}", "fetched 200", "sent"]
     assert n_hits == 1, "the one that sends what an operator's service is told"
 
 
 def test_without_it_the_same_ways_arrive() -> None:
     with canary("127.0.0.1") as bird, FakeHost({"/": page()}) as host:
-        said = run_program(bird.port, host.server_port, "free")
+        output = run_program(bird.port, host.server_port, "free")
         n_hits = bird.n_connections
 
-    assert said == ["refused", "fetched 200", "sent"]
+    assert output == ["refused", "fetched 200", "sent"]
     assert n_hits >= len(ALL_WAYS.split()) - 1, "all but the datagram"
 
 

@@ -171,7 +171,7 @@ class TestFetching:
 
         assert "/i.png" not in host.paths
         assert "robots.txt of the host forbids it" == look_of(snapshot)["i.png"]
-        assert [asked.path for asked in host.asked].count("/robots.txt") == 1
+        assert [request.path for request in host.asked].count("/robots.txt") == 1
 
     def test_a_robots_txt_that_a_crawl_has_read_is_not_asked_for_again(
         self, site: Site, host: FakeHost
@@ -182,7 +182,7 @@ class TestFetching:
         fetch(snapshot)
 
         assert "robots.txt of the host forbids it" == look_of(snapshot)["i.png"]
-        assert "/robots.txt" not in [asked.path for asked in host.asked]
+        assert "/robots.txt" not in [request.path for request in host.asked]
 
     def test_inner_networks_stay_out_of_reach(
         self, site: Site, settings: Settings, host: FakeHost
@@ -219,8 +219,8 @@ class TestTime:
         fetch(after)
 
         sheets = [
-            files_of(one, now=timezone.now()).read_sheets().get(f"{site.root_url}a.css")
-            for one in (before, after)
+            files_of(each, now=timezone.now()).read_sheets().get(f"{site.root_url}a.css")
+            for each in (before, after)
         ]
         assert ["p{top:0}"] == sheets[1:]
         assert "@import" in (sheets[0] or "")
@@ -297,7 +297,7 @@ class TestArchives:
         fetch(snapshot)
 
         assert {"a.css", "i.png"} == {
-            one.url.rpartition("/")[2] for one in Asset.objects.filter(is_from_archive=True)
+            asset.url.rpartition("/")[2] for asset in Asset.objects.filter(is_from_archive=True)
         }
         assert {"/b.css", "/f.woff2", "/gone.png", "/svg"} == set(host.paths)
         assert 1 == snapshot.page_assets.n_missing

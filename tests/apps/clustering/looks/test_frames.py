@@ -208,12 +208,12 @@ class TestFiles:
     def test_an_address_lasts_at_least_an_hour_and_is_the_same_meanwhile(
         self, snapshot: Snapshot
     ) -> None:
-        one, other = (
+        first, other = (
             frames.asset_address(1, "a" * 64, now=NOON + timedelta(minutes=m)) for m in (0, 20)
         )
-        expires = int(one.split("/")[3])
+        expires = int(first.split("/")[3])
 
-        assert one == other
+        assert first == other
         assert (
             timedelta(hours=1)
             <= timedelta(seconds=expires - NOON.timestamp())

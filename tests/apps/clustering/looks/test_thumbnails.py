@@ -52,9 +52,9 @@ def shop(db: None, settings: Any, tmp_path: Path) -> Shop:
 
 
 def snapshot_of(shop: Shop, letter: str) -> Snapshot:
-    found = Page.objects.get(pk=shop.pages[letter]).latest_snapshot
-    assert found is not None
-    return found
+    page = Page.objects.get(pk=shop.pages[letter]).latest_snapshot
+    assert page is not None
+    return page
 
 
 def drawn(shop: Shop) -> dict[str, Any]:
@@ -78,16 +78,16 @@ def test_without_a_browser_there_are_outlines(shop: Shop, settings: Any) -> None
     settings.CHROMIUM = "/nowhere/chromium"
 
     assert {"pictures": 0, "outlines": 2, "without": 0} == drawn(shop)
-    found = find_thumbnail(snapshot_of(shop, "a").body)
-    assert found is not None
-    assert "image/svg+xml" == found.content_type
+    thumbnail = find_thumbnail(snapshot_of(shop, "a").body)
+    assert thumbnail is not None
+    assert "image/svg+xml" == thumbnail.content_type
 
 
 def test_before_they_are_drawn_an_outline_stands_in(shop: Shop, tmp_path: Path) -> None:
-    found = find_thumbnail(snapshot_of(shop, "c").body)
+    thumbnail = find_thumbnail(snapshot_of(shop, "c").body)
 
-    assert found is not None
-    assert found.picture.startswith(b"<svg")
+    assert thumbnail is not None
+    assert thumbnail.picture.startswith(b"<svg")
     assert not (tmp_path / "thumbnails").exists()
 
 
@@ -109,9 +109,9 @@ def test_one_browser_draws_them_all_and_does_not_draw_them_again(shop: Shop, set
     settings.CHROMIUM = CHROMIUM
 
     assert 2 == drawn(shop)["pictures"]
-    found = find_thumbnail(snapshot_of(shop, "a").body)
-    assert found is not None
-    assert ("image/png", True) == (found.content_type, found.picture.startswith(PNG))
+    thumbnail = find_thumbnail(snapshot_of(shop, "a").body)
+    assert thumbnail is not None
+    assert ("image/png", True) == (thumbnail.content_type, thumbnail.picture.startswith(PNG))
     assert 0 == drawn(shop)["pictures"]
 
 
@@ -128,7 +128,7 @@ def test_a_page_is_drawn_again_with_the_files_that_came_later(shop: Shop, settin
         "a.css": ("sheet", "text/css", b"h1{color:red}"),
         "i.svg": ("image", "image/svg+xml", SVG),
     }
-    assets = [file_of(snapshot, name, *told) for name, told in files.items()]
+    assets = [file_of(snapshot, name, *file) for name, file in files.items()]
     SnapshotAssets.objects.create(
         snapshot=snapshot, assets=assets, fetched_at=timezone.now() + timedelta(minutes=1)
     )

@@ -30,9 +30,9 @@ def urls(who: Caller, query: str) -> list[str]:
 
 def test_a_page_tells_all_that_is_known_of_it(ada: Caller, shop: Site) -> None:
     page = page_of(shop, "p/1", reason="")
-    told = ada.get(f"pages/{page.pk}/").json()
+    answer = ada.get(f"pages/{page.pk}/").json()
 
-    assert told == ada.get("pages/").json()["results"][0]
+    assert answer == ada.get("pages/").json()["results"][0]
     expected = {
         "id": page.pk,
         "site": "shop",
@@ -43,8 +43,8 @@ def test_a_page_tells_all_that_is_known_of_it(ada: Caller, shop: Site) -> None:
         "redirects_to": None,
         "depth": 0,
     }
-    assert expected == {key: told[key] for key in expected}
-    assert told["visited_at"].endswith("Z")
+    assert expected == {key: answer[key] for key in expected}
+    assert answer["visited_at"].endswith("Z")
 
 
 def test_pages_are_filtered_by_state_status_and_site(ada: Caller, shop: Site) -> None:

@@ -211,8 +211,8 @@ class TestManifest:
 
     def test_pages_of_one_address_come_in_the_order_of_the_lines(self, shop: Path) -> None:
         (shop / "2.html").write_bytes(HTML + b"2")
-        found = read(manifest(shop, GOOD, GOOD | {"file": "2.html"}))
-        assert [HTML, HTML + b"2"] == [item.body for item in found if isinstance(item, SourcePage)]
+        result = read(manifest(shop, GOOD, GOOD | {"file": "2.html"}))
+        assert [HTML, HTML + b"2"] == [item.body for item in result if isinstance(item, SourcePage)]
 
     def test_an_empty_one_is_told(self, shop: Path) -> None:
         path = shop / "manifest.jsonl"
@@ -540,7 +540,7 @@ class TestZip:
 
 def record(url: str, block: bytes, kind: str = "response", **headers: str) -> bytes:
     """Return a WARC record."""
-    told = {
+    line = {
         "WARC-Type": kind,
         "WARC-Target-URI": url,
         "WARC-Date": "2024-05-01T12:00:00Z",
@@ -548,7 +548,7 @@ def record(url: str, block: bytes, kind: str = "response", **headers: str) -> by
         "Content-Type": "application/http; msgtype=response",
         "Content-Length": str(len(block)),
     } | headers
-    lines = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    lines = "".join(f"{name}: {value}\r\n" for name, value in line.items())
     return b"WARC/1.0\r\n" + lines.encode() + b"\r\n" + block + b"\r\n\r\n"
 
 

@@ -61,10 +61,10 @@ def many(folder: Path, n_pages: int, edition: str = "") -> Path:
 
 
 def run(site: Site, source: Path, **options: Any) -> tuple[Job, list[ImportedLine]]:
-    told: list[ImportedLine] = []
+    results: list[ImportedLine] = []
     job = create_here(import_request(site=site, source=source, **options))
-    job = run_job(job.pk, import_pages, report=told.append)
-    return job, told
+    job = run_job(job.pk, import_pages, report=results.append)
+    return job, results
 
 
 def words(lines: list[ImportedLine]) -> list[str]:
@@ -81,12 +81,12 @@ def stored(site: Site) -> list[tuple[str, list[str]]]:
 
 class TestImport:
     def test_stores_pages_with_their_bytes_and_links(self, shop: Site, folder: Path) -> None:
-        job, told = run(shop, many(folder, 3))
+        job, result = run(shop, many(folder, 3))
         assert Job.State.DONE == job.state
         assert {"new": 3} == job.result
         assert [
             ImportedLine(f"pages.jsonl:{n + 1}", f"{ROOT}p/{n}", "new") for n in range(3)
-        ] == told
+        ] == result
         page = Page.objects.get(site=shop, url=f"{ROOT}p/1")
         assert page.latest_snapshot is not None
         assert body(1) == page_store().read(page.latest_snapshot.body)
@@ -115,8 +115,8 @@ class TestImport:
         source = many(folder, 2)
         run(shop, source)
         (folder / "1.html").write_bytes(body(1, "changed"))
-        job, told = run(shop, source)
-        assert ["unchanged", "new"] == words(told)
+        job, result = run(shop, source)
+        assert ["unchanged", "new"] == words(result)
         assert {"new": 1, "unchanged": 1} == job.result
         assert [1, 2] == [len(bodies) for _, bodies in stored(shop)]
 
@@ -126,8 +126,8 @@ class TestImport:
         for name in ("a", "b"):
             (folder / name).write_bytes(f"<p>{name}".encode())
         line = {"url": f"{ROOT}p", "file": "a"}
-        _, told = run(shop, manifest(folder, [line, line | {"file": "b"}, line | {"file": "b"}]))
-        assert ["new", "new", "unchanged"] == words(told)
+        _, result = run(shop, manifest(folder, [line, line | {"file": "b"}, line | {"file": "b"}]))
+        assert ["new", "new", "unchanged"] == words(result)
         latest = Page.objects.get().latest_snapshot
         assert latest is not None
         assert b"<p>b" == page_store().read(latest.body)
@@ -160,8 +160,8 @@ class TestImport:
             good | {"url": "http://shop.example/\0"},
             good | {"url": f"{ROOT}p/2"},
         ]
-        job, told = run(shop, manifest(folder, lines))
-        assert ["new", "failed", "failed", "failed", "failed", "new"] == words(told)
+        job, result = run(shop, manifest(folder, lines))
+        assert ["new", "failed", "failed", "failed", "failed", "new"] == words(result)
         assert {"new": 2, "failed": 4} == job.result
         expected = [
             ("pages.jsonl:2", "bad_line"),
@@ -178,8 +178,8 @@ class TestImport:
     ) -> None:
         source = many(folder, 3)
         (folder / "1.html").write_bytes(b"<p " + b" ".join(b"a%d" % n for n in range(2000)) + b">")
-        _, told = run(shop, source)
-        assert ["new", "failed", "new"] == words(told)
+        _, result = run(shop, source)
+        assert ["new", "failed", "new"] == words(result)
         assert ["too_many_attributes"] == list(Refusal.objects.values_list("code", flat=True))
 
     def test_a_source_without_a_page_fails_and_says_what_it_held(
@@ -285,12 +285,12 @@ class TestInterrupted:
         assert (Job.State.RUNNING, (n_batches - 1) * 3) == (job.state, job.n_done)
         forget_worker(job)
 
-        told: list[ImportedLine] = []
-        job = run_job(job.pk, import_pages, report=told.append)
+        results: list[ImportedLine] = []
+        job = run_job(job.pk, import_pages, report=results.append)
         assert (Job.State.DONE, expected.result) == (job.state, job.result)
         assert stored(calm) == stored(shop)
         assert refused(expected) == refused(job)
-        assert [line.url for line in expected_lines] == [line.url for line in told]
+        assert [line.url for line in expected_lines] == [line.url for line in results]
         assert (
             10
             == Link.objects.filter(page__site=shop).count()
@@ -309,9 +309,9 @@ class TestInterrupted:
                 run_job(job.pk, import_pages)
         many(folder, 4)
         forget_worker(job)
-        told: list[ImportedLine] = []
-        job = run_job(job.pk, import_pages, report=told.append)
-        assert ["unchanged"] * 4 == words(told)
+        results: list[ImportedLine] = []
+        job = run_job(job.pk, import_pages, report=results.append)
+        assert ["unchanged"] * 4 == words(results)
         assert ({"unchanged": 4}, 4) == (job.result, job.n_done)
         assert [] == refused(job)
 

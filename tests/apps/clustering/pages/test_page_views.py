@@ -278,10 +278,10 @@ class TestDifference:
 
     def test_texts_that_differ_too_much_are_told_whole(self) -> None:
         n = COMPARED_LINES + 1
-        told = list(difference([f"a{i}" for i in range(n)], [f"b{i}" for i in range(n)]))
+        results = list(difference([f"a{i}" for i in range(n)], [f"b{i}" for i in range(n)]))
         assert (n, n) == (
-            sum(line.sign == "-" for line in told),
-            sum(line.sign == "+" for line in told),
+            sum(line.sign == "-" for line in results),
+            sum(line.sign == "+" for line in results),
         )
 
     def test_two_snapshots_are_compared(self, viewer: Client, shop: Site) -> None:

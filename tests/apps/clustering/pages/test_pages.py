@@ -41,7 +41,7 @@ def store(site: Site, *visits: Visit, job: Job | None = None) -> list[StoredVisi
 
 
 def words(stored: Sequence[StoredVisit]) -> list[str]:
-    return [told.snapshot for told in stored]
+    return [each.snapshot for each in stored]
 
 
 def rows() -> dict[str, list[tuple[object, ...]]]:
@@ -75,7 +75,7 @@ def rows() -> dict[str, list[tuple[object, ...]]]:
 
 class TestNewPage:
     def test_has_a_snapshot_and_links(self, shop: Site) -> None:
-        (told,) = store(
+        (stored,) = store(
             shop,
             visit(
                 "/list;jsessionid=1#top",
@@ -86,10 +86,10 @@ class TestNewPage:
         )
         page = Page.objects.get()
         assert (f"{SHOP}/list;jsessionid=1#top", page.pk, "new", "") == (
-            told.url,
-            told.page_id,
-            told.snapshot,
-            told.reason,
+            stored.url,
+            stored.page_id,
+            stored.snapshot,
+            stored.reason,
         )
         assert (f"{SHOP}/list", f"{SHOP}/list;jsessionid=1#top") == (page.url, page.given_url)
         assert (url_hash(page.url), Page.State.STORED, 200, NOON) == (
@@ -111,7 +111,7 @@ class TestNewPage:
         assert [url_hash(f"{SHOP}/red"), url_hash(f"{SHOP}/blue")] == [
             bytes(link.url_hash) for link in page.links.order_by("position")
         ]
-        assert [f"{SHOP}/red", f"{SHOP}/blue"] == [link.url for link in told.links]
+        assert [f"{SHOP}/red", f"{SHOP}/blue"] == [link.url for link in stored.links]
         shop.refresh_from_db()
         assert (1, NOON) == (shop.n_pages, shop.last_snapshot_at)
 
@@ -144,9 +144,9 @@ class TestNewPage:
 class TestSecondVisit:
     def test_of_the_same_bytes_is_no_new_snapshot(self, shop: Site) -> None:
         store(shop, visit("/list", LIST))
-        (told,) = store(shop, visit("/list", LIST, hours=1))
-        assert "unchanged" == told.snapshot
-        assert 2 == len(told.links)
+        (stored,) = store(shop, visit("/list", LIST, hours=1))
+        assert "unchanged" == stored.snapshot
+        assert 2 == len(stored.links)
         snapshot = Snapshot.objects.get()
         assert (NOON, NOON + timedelta(hours=1)) == (snapshot.fetched_at, snapshot.seen_at)
         assert NOON + timedelta(hours=1) == Page.objects.get().visited_at
@@ -221,9 +221,9 @@ class TestVisitOfThePast:
 
 class TestRedirect:
     def test_gives_its_snapshot_to_the_page_it_led_to(self, shop: Site) -> None:
-        (told,) = store(shop, visit("/old", LIST, final_url=f"{SHOP}/list#x"))
+        (stored,) = store(shop, visit("/old", LIST, final_url=f"{SHOP}/list#x"))
         old, new = Page.objects.get(url=f"{SHOP}/old"), Page.objects.get(url=f"{SHOP}/list")
-        assert (f"{SHOP}/old", new.pk) == (told.url, told.page_id)
+        assert (f"{SHOP}/old", new.pk) == (stored.url, stored.page_id)
         assert (Page.State.REDIRECTED, new, None) == (
             old.state,
             old.redirects_to,
@@ -291,30 +291,30 @@ class TestFailure:
         self, shop: Site, body: bytes, code: str, reason: str
     ) -> None:
         job = Job.objects.create(task="test", queue=Job.Queue.FETCH, title="Test", site=shop)
-        told = store(shop, visit("/bad", body), visit("/good"), job=job)
-        assert ["failed", "new"] == words(told)
-        assert (code, True) == (told[0].code, reason in told[0].reason)
+        stored = store(shop, visit("/bad", body), visit("/good"), job=job)
+        assert ["failed", "new"] == words(stored)
+        assert (code, True) == (stored[0].code, reason in stored[0].reason)
         page = Page.objects.get(url=f"{SHOP}/bad")
-        assert (page.pk, Page.State.FAILED, told[0].reason) == (
-            told[0].page_id,
+        assert (page.pk, Page.State.FAILED, stored[0].reason) == (
+            stored[0].page_id,
             page.state,
             page.reason,
         )
-        assert [(f"{SHOP}/bad", code, told[0].reason)] == list(
+        assert [(f"{SHOP}/bad", code, stored[0].reason)] == list(
             job.refusals.values_list("subject", "code", "reason")
         )
         assert 1 == Snapshot.objects.count()
 
     def test_of_the_address_has_no_page(self, shop: Site) -> None:
-        told = store(
+        stored = store(
             shop,
             visit("http://user@shop.example/\0"),
             visit("/good", final_url="ftp://x/"),
             visit("/good"),
         )
-        assert ["failed", "failed", "new"] == words(told)
-        assert [None, None] == [one.page_id for one in told[:2]]
-        assert "user name" in told[0].reason or "control" in told[0].reason
+        assert ["failed", "failed", "new"] == words(stored)
+        assert [None, None] == [each.page_id for each in stored[:2]]
+        assert "user name" in stored[0].reason or "control" in stored[0].reason
         assert 0 == Refusal.objects.count()
 
     def test_of_a_page_that_was_stored_keeps_its_snapshot(self, shop: Site) -> None:
@@ -353,10 +353,10 @@ class TestHostilePages:
 
     def test_bring_no_text_that_the_database_refuses(self, shop: Site) -> None:
         body = "<p><a href='/x&#0;&#xD800;\ufffe' title='\u0001'>a&#0;b&#xDFFF;c\0\ufffe</a><o:p><a href=/y>\U0010ffff</a>"
-        told = store(
+        stored = store(
             shop, visit("/a", body.encode(), content_type="text/html\0\ud800; charset=utf-8")
         )
-        assert ["new"] == words(told)
+        assert ["new"] == words(stored)
         assert ["text/html\ufffd\ufffd; charset=utf-8"] == list(
             Snapshot.objects.values_list("content_type", flat=True)
         )
@@ -399,8 +399,8 @@ class TestManyPages:
 
         visits = [visit(f"/{n}", LIST + b"%d" % n) for n in range(30)]
         with ThreadPoolExecutor(4) as writers:
-            told = [word for one in writers.map(write, [0, 7, 15, 22]) for word in one]
-        assert {"new": 30, "unchanged": 90} == {word: told.count(word) for word in set(told)}
+            results = [word for each in writers.map(write, [0, 7, 15, 22]) for word in each]
+        assert {"new": 30, "unchanged": 90} == {word: results.count(word) for word in set(results)}
         shop.refresh_from_db()
         assert (30, 30, 30, 60) == (
             shop.n_pages, Page.objects.count(), Snapshot.objects.count(), Link.objects.count(),

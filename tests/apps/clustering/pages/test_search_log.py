@@ -42,9 +42,9 @@ def run(
 ) -> tuple[Job, list[tuple[str, str]]]:
     if text is not None:
         log.write_bytes(text if isinstance(text, bytes) else text.encode())
-    told: list[tuple[str, str]] = []
+    results: list[tuple[str, str]] = []
     job = create_here(search_log_request(site=site, source=log))
-    return run_job(job.pk, import_search_log, report=told.append), told
+    return run_job(job.pk, import_search_log, report=results.append), results
 
 
 def clicks(site: Site) -> list[tuple[str, str, int]]:
@@ -81,17 +81,17 @@ class TestLine:
         ],
     )
     def test_says_what_is_wrong(self, line: bytes, problem: str) -> None:
-        told = parse_click(line)
-        assert not isinstance(told, LoggedClick)
-        assert problem in told.reason
+        result = parse_click(line)
+        assert not isinstance(result, LoggedClick)
+        assert problem in result.reason
 
 
 class TestImport:
     def test_stores_clicks_by_query_and_page(self, shop: Site, log: Path) -> None:
-        job, told = run(
+        job, result = run(
             shop, log, f"shoes\t{ROOT}p/1\t3\n\nshoes\t{ROOT}p/2\t1\nboots\t{ROOT}p/1\t0\n"
         )
-        assert (Job.State.DONE, {"stored": 3, "refused": 0}, []) == (job.state, job.result, told)
+        assert (Job.State.DONE, {"stored": 3, "refused": 0}, []) == (job.state, job.result, result)
         expected = [
             ("boots", f"{ROOT}p/1", 0),
             ("shoes", f"{ROOT}p/1", 3),
@@ -122,10 +122,10 @@ class TestImport:
     def test_tells_bad_lines_with_their_numbers_and_takes_the_others(
         self, shop: Site, log: Path
     ) -> None:
-        job, told = run(
+        job, result = run(
             shop, log, f"query\turl\tclicks\nshoes\t{ROOT}p\t3\nbad\n\nshoes\tnowhere\t1\n"
         )
-        assert ["log.tsv:3", "log.tsv:5"] == [place for place, _ in told]
+        assert ["log.tsv:3", "log.tsv:5"] == [place for place, _ in result]
         assert 1 == len(clicks(shop))
         assert {"stored": 1, "refused": 2} == job.result
         assert [("log.tsv:3", "bad_line"), ("log.tsv:5", "bad_line")] == list(
@@ -142,9 +142,9 @@ class TestImport:
         run(shop, tmp_path / "log.tsv.gz", packed)
         assert 5000 == SearchClick.objects.count()
         SearchClick.objects.all().delete()
-        _, told = run(shop, tmp_path / "log.tsv.gz", packed[: len(packed) // 2])
+        _, result = run(shop, tmp_path / "log.tsv.gz", packed[: len(packed) // 2])
         assert 1000 < SearchClick.objects.count() < 5000
-        assert "damaged or cut short" in told[-1][1]
+        assert "damaged or cut short" in result[-1][1]
 
     def test_goes_on_after_a_crash_without_adding_twice(
         self, shop: Site, log: Path, monkeypatch: pytest.MonkeyPatch

@@ -174,6 +174,6 @@ def test_a_page_whose_bytes_are_lost_is_an_address(shop: Site, tmp_path: Path) -
     call_command("export_warc", "shop", "--output", str(archive), stderr=io.StringIO())
     other = imported_elsewhere(shop, archive)
 
-    told = Page.objects.get(site=other, url=lost.url)
-    assert ("failed", None) == (told.state, told.latest_snapshot)
-    assert body in told.reason
+    page = Page.objects.get(site=other, url=lost.url)
+    assert ("failed", None) == (page.state, page.latest_snapshot)
+    assert body in page.reason

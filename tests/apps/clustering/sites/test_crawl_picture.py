@@ -48,15 +48,15 @@ def test_pages_stand_at_their_depth_in_their_cluster(client: Client, shop: Site)
         PageMembership.objects.bulk_create(
             PageMembership(clustering=clustering, page=page, cluster=cluster) for page in of_cluster
         )
-    told = shown(client)
+    page_text = shown(client)
 
     assert [
         "In no cluster: 1",
         "Products: 1",
         "Products: 1, Lists &amp; more: 2, Failed: 1",
         "In no cluster: 1",
-    ] == bars(told)
-    assert "20 or more" in told
+    ] == bars(page_text)
+    assert "20 or more" in page_text
 
 
 def test_it_says_why_pages_were_not_fetched(client: Client, shop: Site) -> None:
@@ -68,7 +68,7 @@ def test_it_says_why_pages_were_not_fetched(client: Client, shop: Site) -> None:
     Refusal.objects.create(
         site=shop, job=crawl, subject="x", code="too_deep", reason="more than 100"
     )
-    told = shown(client)
+    page_text = shown(client)
 
     for word in (
         "robots.txt disallows it",
@@ -77,8 +77,8 @@ def test_it_says_why_pages_were_not_fetched(client: Client, shop: Site) -> None:
         "too deep (1)",
         f"{reverse('pages', args=['shop'])}?state=refused",
     ):
-        assert word in told, word
-    assert "every 3s" in told, "it grows while the crawl goes on"
+        assert word in page_text, word
+    assert "every 3s" in page_text, "it grows while the crawl goes on"
 
 
 def test_a_crawl_that_was_limited_says_so(client: Client, shop: Site) -> None:
@@ -90,14 +90,14 @@ def test_a_crawl_that_was_limited_says_so(client: Client, shop: Site) -> None:
     Refusal.objects.create(
         site=shop, job=crawl, subject="x", code="max_pages", reason="stopped after 9 pages"
     )
-    told = shown(client)
+    page_text = shown(client)
 
-    assert "stopped after 9 pages" in told
-    assert "every 3s" not in told
+    assert "stopped after 9 pages" in page_text
+    assert "every 3s" not in page_text
 
 
 def test_without_pages_it_says_what_to_do(client: Client, shop: Site) -> None:
-    told = shown(client)
+    page_text = shown(client)
 
-    assert "No pages yet" in told
-    assert reverse("crawl_site", args=["shop"]) in told
+    assert "No pages yet" in page_text
+    assert reverse("crawl_site", args=["shop"]) in page_text

@@ -103,12 +103,12 @@ def test_a_host_at_work_shows_who_asks_it_and_when(boss: Client) -> None:
         n_bytes=5 * 2**20,
         problems={"503": 12, "too_large": 1},
     )
-    told = shown(boss)
+    page_text = shown(boss)
 
-    assert reverse("job", args=[job.pk]) in told
+    assert reverse("job", args=[job.pk]) in page_text
     for word in ("https://shop.example", "left alone", "asks for 7 s", "1,234", "5.0", "too large"):
-        assert word in told, word
-    assert "every 2s" in told
+        assert word in page_text, word
+    assert "every 2s" in page_text
 
 
 def test_hosts_are_narrowed(boss: Client) -> None:
@@ -121,8 +121,8 @@ def test_hosts_are_narrowed(boss: Client) -> None:
     names = ("shop", "calm", "waits", "fails")
 
     def listed(query: str) -> set[str]:
-        told = shown(boss, query)
-        return {name for name in names if f"https://{name}.example" in told}
+        page_text = shown(boss, query)
+        return {name for name in names if f"https://{name}.example" in page_text}
 
     assert {"shop"} == listed("")
     assert {"waits"} == listed("?show=waiting")
@@ -132,10 +132,10 @@ def test_hosts_are_narrowed(boss: Client) -> None:
 
 
 def test_where_no_host_is_at_work_the_page_says_what_will_stand_there(boss: Client) -> None:
-    told = shown(boss)
+    page_text = shown(boss)
 
-    assert "No host is at work" in told
-    assert "every 10s" in told
+    assert "No host is at work" in page_text
+    assert "every 10s" in page_text
     assert "No host matches" in shown(boss, "?q=nothing")
 
 

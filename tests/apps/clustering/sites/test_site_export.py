@@ -97,7 +97,7 @@ def test_a_damaged_body_is_told_in_the_manifest_and_the_rest_is_there(
 def test_files_of_exports_go_with_their_job(shop: Site, settings: Settings, tmp_path: Path) -> None:
     settings.EXPORT_DIR = tmp_path
     exported(shop, tmp_path).close()
-    kept = tmp_path / f"shop-{Job.objects.get().pk}.zip"
+    remaining = tmp_path / f"shop-{Job.objects.get().pk}.zip"
     gone = [tmp_path / "shop-999999.zip", tmp_path / "shop-1.0123abcd.partial"]
     foreign = tmp_path / "notes.txt"
     for path in (*gone, foreign):
@@ -105,7 +105,7 @@ def test_files_of_exports_go_with_their_job(shop: Site, settings: Settings, tmp_
 
     assert site_export.sweep_exports(now=timezone.now()) == 0
     assert site_export.sweep_exports(now=timezone.now() + timedelta(days=2)) == 2
-    assert sorted(tmp_path.glob("*")) == sorted([kept, foreign, tmp_path / "pages"])
+    assert sorted(tmp_path.glob("*")) == sorted([remaining, foreign, tmp_path / "pages"])
 
 
 def test_rows_without_end_do_not_cost_the_lease(

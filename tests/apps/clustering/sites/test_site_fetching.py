@@ -281,16 +281,20 @@ class TestCommand:
         file.write_text(json.dumps(changes))
         output = tmp_path / "out.jsonl"
         call_command("site_fetching", "shop", change=str(file), output=str(output))
-        said: dict[str, Any] = json.loads(output.read_text())
-        return said
+        line: dict[str, Any] = json.loads(output.read_text())
+        return line
 
     def test_it_changes_and_writes_how_the_site_is_fetched(
         self, shop: Site, tmp_path: Path
     ) -> None:
-        said = self.run(tmp_path, ALL | {"crawl_delay": 2})
+        annotated = self.run(tmp_path, ALL | {"crawl_delay": 2})
 
-        assert (said["site"], said["crawl_delay"], said["cookies"]) == ("shop", 2.0, ["consent"])
-        assert_no_secret(json.dumps(said))
+        assert (annotated["site"], annotated["crawl_delay"], annotated["cookies"]) == (
+            "shop",
+            2.0,
+            ["consent"],
+        )
+        assert_no_secret(json.dumps(annotated))
         entry = AuditEntry.objects.get(action="site.fetching_changed")
         assert entry.actor_name == "command line"
 

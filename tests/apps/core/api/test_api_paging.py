@@ -87,9 +87,9 @@ def test_newest_first_lists_go_on_where_they_were(ada: Caller) -> None:
 
 
 def test_filters_stay_in_the_next_address(ada: Caller) -> None:
-    one, two = site_of("one"), site_of("two")
+    first, two = site_of("one"), site_of("two")
     for n in range(3):
-        page_of(one, str(n))
+        page_of(first, str(n))
         page_of(two, str(n))
 
     assert {"one"} == {row["site"] for row in walk(ada, "pages/?site=one&limit=1")}

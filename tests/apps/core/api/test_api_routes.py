@@ -245,10 +245,10 @@ def test_a_session_opens_the_api_and_writing_needs_its_csrf_token() -> None:
     assert not Site.objects.exists()
     token = "a" * 32
     browser.cookies["csrftoken"] = token
-    taken = browser.post(
+    answer = browser.post(
         "/api/v1/sites/", body, content_type="application/json", headers={"X-CSRFToken": token}
     )
-    assert 201 == taken.status_code
+    assert 201 == answer.status_code
 
 
 def test_whose_password_is_to_be_changed_is_told_so_in_json() -> None:

@@ -120,10 +120,10 @@ def test_a_cut_off_backup_is_refused_before_anything_changes(
 def test_a_lost_body_is_told_and_the_rest_is_saved(installation: None, tmp_path: Path) -> None:
     page_store().delete(Snapshot.objects.get().body)
 
-    told = backup.backup(tmp_path / "all.tar")
+    result = backup.backup(tmp_path / "all.tar")
 
-    assert told["damaged"] == [Snapshot.objects.get().body]
-    assert told["rows"]["core.site"] == 1
+    assert result["damaged"] == [Snapshot.objects.get().body]
+    assert result["rows"]["core.site"] == 1
 
 
 def test_rows_of_one_state_are_read_while_others_write(installation: None) -> None:

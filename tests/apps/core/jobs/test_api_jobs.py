@@ -22,9 +22,9 @@ def job_of(site: Site | None = None, state: str = Job.State.DUE, **fields: objec
 
 def test_a_job_tells_how_far_it_is(ada: Caller) -> None:
     job = job_of(site_of("shop"), n_done=3, n_total=10, message="fetching", created_by=ada.user)
-    told = ada.get(f"jobs/{job.pk}/").json()
+    answer = ada.get(f"jobs/{job.pk}/").json()
 
-    assert told == ada.get("jobs/").json()["results"][0]
+    assert answer == ada.get("jobs/").json()["results"][0]
     expected = {
         "site": "shop",
         "n_done": 3,
@@ -32,23 +32,23 @@ def test_a_job_tells_how_far_it_is(ada: Caller) -> None:
         "message": "fetching",
         "created_by": "ada",
     }
-    assert expected == {key: told[key] for key in expected}
-    assert not {"params", "lease", "leased_by", "key"} & set(told)
+    assert expected == {key: answer[key] for key in expected}
+    assert not {"params", "lease", "leased_by", "key"} & set(answer)
 
 
 def test_jobs_are_filtered(ada: Caller) -> None:
-    one = job_of(site_of("one"))
+    first = job_of(site_of("one"))
     two = job_of(
         site_of("two"), Job.State.FAILED, task="clustering.import_pages", queue=Job.Queue.KEEP
     )
 
     for query, expected in {
-        "site=one": [one.pk],
+        "site=one": [first.pk],
         "state=failed": [two.pk],
         "queue=keep": [two.pk],
-        "task=clustering.crawl_site": [one.pk],
+        "task=clustering.crawl_site": [first.pk],
         "site=one&state=failed": [],
-        "": [two.pk, one.pk],
+        "": [two.pk, first.pk],
     }.items():
         assert expected == [row["id"] for row in ada.get(f"jobs/?{query}").json()["results"]], query
 

@@ -111,12 +111,12 @@ def test_of_a_long_queue_only_the_oldest_are_rung_for(
     rung: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeping, "MAX_RINGS_PER_QUEUE", 3)
-    made = [job_of(rung_at=None).pk for _ in range(5)]
+    created = [job_of(rung_at=None).pk for _ in range(5)]
 
     sweeping.sweep_jobs()
     sweeping.sweep_jobs()
 
-    assert rung == made[:3]
+    assert rung == created[:3]
 
 
 def test_a_cancelled_job_whose_worker_is_gone_ends(rung: list[int]) -> None:
@@ -142,15 +142,15 @@ def test_with_the_broker_away_the_sweep_ends_and_rings_at_the_next_tick(
 ) -> None:
     first, _second = left_job(), left_job()
     with monkeypatch.context() as away:
-        asked: list[int] = []
+        requested: list[int] = []
 
         def ring_in_vain(job: Job) -> bool:
-            asked.append(job.pk)
+            requested.append(job.pk)
             return False
 
         away.setattr(jobs, "ring", ring_in_vain)
         assert sweeping.sweep_jobs() == 0
-        assert asked == [first.pk]
+        assert requested == [first.pk]
 
     assert sweeping.sweep_jobs() == 2
 

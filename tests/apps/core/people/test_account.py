@@ -177,9 +177,9 @@ class TestLogOut:
 
     def test_the_old_cookie_opens_nothing(self, client: Client) -> None:
         log_in(client)
-        kept = client.cookies["sessionid"].value
+        remaining = client.cookies["sessionid"].value
         client.post(reverse("log_out"))
-        client.cookies["sessionid"] = kept
+        client.cookies["sessionid"] = remaining
 
         assert not is_in(client)
 

@@ -253,11 +253,11 @@ class TestPasswords:
         assert eddy == check_log_in(username="eddy", password=password, origin=LogInOrigin())
 
     def test_made_passwords_are_strong_and_never_the_same(self) -> None:
-        made = {people.random_password() for _ in range(100)}
+        pages = {people.random_password() for _ in range(100)}
 
-        assert 100 == len(made)
-        assert all(re.fullmatch(r"([a-z2-9]{5}-){3}[a-z2-9]{5}", password) for password in made)
-        people.check_password_strength(made.pop())
+        assert 100 == len(pages)
+        assert all(re.fullmatch(r"([a-z2-9]{5}-){3}[a-z2-9]{5}", password) for password in pages)
+        people.check_password_strength(pages.pop())
 
     @pytest.mark.parametrize("weak", ["short", "password1234"])
     def test_weak_ones_are_refused(self, eddy: User, weak: str) -> None:
@@ -271,13 +271,13 @@ class TestPasswords:
             people.reset_password(user=feed, actor=None)
 
     def test_no_password_reaches_the_audit_trail(self, anna: User, eddy: User) -> None:
-        made = people.reset_password(user=eddy, actor=anna)
+        created = people.reset_password(user=eddy, actor=anna)
         people.change_password(user=eddy, password="nine loud harbours", actor=eddy)
 
         assert {} == AuditEntry.objects.get(action="password.reset").detail
-        told = str(list(AuditEntry.objects.values()))
-        assert made not in told
-        assert "harbours" not in told
+        result = str(list(AuditEntry.objects.values()))
+        assert created not in result
+        assert "harbours" not in result
 
 
 class TestPeopleInTheBrowser:
@@ -396,25 +396,25 @@ class TestPeopleInTheBrowser:
         assert shown_secret(reset) != shown_secret(reopened)
 
     def test_taking_a_role_away_can_be_undone(self, browser: Client, eddy: User) -> None:
-        told = post(browser, "take_role", "eddy", role=eddy.memberships.get().pk)
+        answer = post(browser, "take_role", "eddy", role=eddy.memberships.get().pk)
 
         assert not eddy.memberships.exists()
-        assert "Undo" in told
-        assert f'action="{reverse("give_role", args=["eddy"])}"' in told
+        assert "Undo" in answer
+        assert f'action="{reverse("give_role", args=["eddy"])}"' in answer
 
     def test_the_last_administrator_is_told_why_not(self, browser: Client, anna: User) -> None:
-        told = post(browser, "take_role", "anna", role=anna.memberships.get().pk)
+        answer = post(browser, "take_role", "anna", role=anna.memberships.get().pk)
 
-        assert "last administrator" in told
+        assert "last administrator" in answer
         assert anna.has_role(Role.ADMINISTRATOR)
 
     def test_nobody_closes_the_account_they_sit_in(self, browser: Client, anna: User) -> None:
         person("otto", Role.ADMINISTRATOR)
-        told = post(browser, "close_person", "anna")
+        answer = post(browser, "close_person", "anna")
 
         anna.refresh_from_db()
         assert anna.is_active
-        assert "Another administrator" in told
+        assert "Another administrator" in answer
 
     def test_an_unknown_site_role_or_person_is_told(self, browser: Client, eddy: User) -> None:
         assert "There is no site “nowhere”" in post(
@@ -476,29 +476,29 @@ class TestAdministratorsOfTheInstallation:
 
     def test_one_makes_another(self, browser: Client, anna: User, eddy: User) -> None:
         assert "Administrator of the installation" in page(browser, "person", "eddy")
-        told = post(browser, "set_superuser", "eddy", is_superuser="on")
+        answer = post(browser, "set_superuser", "eddy", is_superuser="on")
 
         eddy.refresh_from_db()
         assert eddy.is_superuser
-        assert "eddy is an administrator of the installation" in told
+        assert "eddy is an administrator of the installation" in answer
         entry = AuditEntry.objects.get(action="person.changed", subject="eddy")
         assert (anna, {"is_superuser": {"was": False, "now": True}}) == (entry.actor, entry.detail)
 
     def test_one_makes_another_an_ordinary_person_again(self, browser: Client, eddy: User) -> None:
         people.set_superuser(user=eddy, is_superuser=True, actor=None)
-        told = post(browser, "set_superuser", "eddy")
+        answer = post(browser, "set_superuser", "eddy")
 
         eddy.refresh_from_db()
         assert not eddy.is_superuser
-        assert "eddy is no longer an administrator of the installation" in told
+        assert "eddy is no longer an administrator of the installation" in answer
 
     def test_the_last_one_stays(self, browser: Client, anna: User) -> None:
         anna.memberships.all().delete()
-        told = post(browser, "set_superuser", "anna")
+        answer = post(browser, "set_superuser", "anna")
 
         anna.refresh_from_db()
         assert anna.is_superuser
-        assert "last administrator" in told
+        assert "last administrator" in answer
 
     def test_an_administrator_for_all_sites_makes_none(self, eddy: User) -> None:
         client = logged_in(person("otto", Role.ADMINISTRATOR))
@@ -531,8 +531,8 @@ class TestPeopleOfASite:
         self, sita: Client, alpine: Site, eddy: User
     ) -> None:
         address = reverse("site_people", args=["alpine-shop"])
-        told = sita.post(address, {"username": "Eddy", "role": "operator"}, follow=True)
-        assert "eddy is operator at alpine-shop" in told.content.decode()
+        answer = sita.post(address, {"username": "Eddy", "role": "operator"}, follow=True)
+        assert "eddy is operator at alpine-shop" in answer.content.decode()
         held = Membership.objects.get(user=eddy, site=alpine)
 
         sita.post(reverse("remove_member", args=["alpine-shop"]), {"role": held.pk})
@@ -564,7 +564,7 @@ class TestPeopleOfASite:
 @pytest.mark.django_db
 class TestCreateUser:
     def test_a_new_person_gets_a_password_on_a_line_of_its_own(self) -> None:
-        out, told = run("create_user", "anna", "--role", "administrator")
+        out, result = run("create_user", "anna", "--role", "administrator")
 
         anna = User.objects.get(username="anna")
         assert anna == check_log_in(
@@ -572,16 +572,16 @@ class TestCreateUser:
         )
         assert anna.must_change_password
         assert anna.has_role(Role.ADMINISTRATOR)
-        assert out.strip() not in told
+        assert out.strip() not in result
 
     def test_a_given_password_is_taken_as_it_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.stdin", StringIO(" pass word \nnext line\n"))
-        out, told = run("create_user", "eddy", "--role", "editor", "--password-stdin")
+        out, result = run("create_user", "eddy", "--role", "editor", "--password-stdin")
 
         eddy = check_log_in(username="eddy", password=" pass word ", origin=LogInOrigin())
         assert not eddy.must_change_password
         assert "" == out
-        assert "weak" in told
+        assert "weak" in result
 
     def test_running_it_again_changes_the_role_and_keeps_the_password(self) -> None:
         first, _ = run("create_user", "eddy", "--role", "editor")
@@ -630,9 +630,9 @@ class TestCreateUser:
 
 
 def run(*arguments: str) -> tuple[str, str]:
-    out, told = StringIO(), StringIO()
-    call_command(*arguments, stdout=out, stderr=told)
-    return out.getvalue(), told.getvalue()
+    out, result = StringIO(), StringIO()
+    call_command(*arguments, stdout=out, stderr=result)
+    return out.getvalue(), result.getvalue()
 
 
 def page(client: Client, view: str, *args: str, **query: str) -> str:

@@ -218,12 +218,12 @@ class TestInTheBrowser:
 @pytest.mark.django_db
 class TestCreateToken:
     def test_prints_the_key_alone_on_its_line(self, eddy: User) -> None:
-        out, told = run("create_token", "eddy", "--scope", "records:read")
+        out, result = run("create_token", "eddy", "--scope", "records:read")
 
         token = tokens.authenticate_token(out.removesuffix("\n"))
         assert token is not None
         assert (eddy, ["records:read"]) == (token.user, token.scopes)
-        assert out.strip() not in told
+        assert out.strip() not in result
 
     def test_makes_a_service_where_there_is_no_user(self) -> None:
         out, _ = run("create_token", "feed")
@@ -266,9 +266,9 @@ class TestCreateToken:
 
 
 def run(*arguments: str) -> tuple[str, str]:
-    out, told = StringIO(), StringIO()
-    call_command(*arguments, stdout=out, stderr=told)
-    return out.getvalue(), told.getvalue()
+    out, result = StringIO(), StringIO()
+    call_command(*arguments, stdout=out, stderr=result)
+    return out.getvalue(), result.getvalue()
 
 
 def form(owner: User) -> dict[str, object]:

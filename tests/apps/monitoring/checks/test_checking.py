@@ -26,38 +26,42 @@ def outcomes(lines: list[dict[str, object]]) -> set[object]:
 class TestNoAlarm:
     def test_the_same_pages_pass_both_tests(self, tmp_path: Path) -> None:
         site = shop()
-        lines, told = check(site, archive(tmp_path, site))
+        lines, result = check(site, archive(tmp_path, site))
 
         assert 12 == len(lines)
         assert {"ok"} == outcomes(lines)
-        assert (False, [], False) == (told["site_changed"], told["broken"], told["paper_verdict"])
+        assert (False, [], False) == (
+            result["site_changed"],
+            result["broken"],
+            result["paper_verdict"],
+        )
 
     def test_other_prices_are_content(self, tmp_path: Path) -> None:
         site = shop()
-        lines, told = check(site, archive(tmp_path, site, dearer))
+        lines, result = check(site, archive(tmp_path, site, dearer))
 
         assert {"ok"} == outcomes(lines)
-        assert not told["site_changed"]
+        assert not result["site_changed"]
 
     def test_an_advertisement_fails_the_shingle_test_only(self, tmp_path: Path) -> None:
         site = shop()
-        lines, told = check(site, archive(tmp_path, site, with_ad))
+        lines, result = check(site, archive(tmp_path, site, with_ad))
 
         assert {(False, True)} == {(line["shingle_test"], line["field_test"]) for line in lines}
-        assert (False, True) == (told["site_changed"], told["paper_verdict"])
-        assert "the values are the same" in told["reason"]
+        assert (False, True) == (result["site_changed"], result["paper_verdict"])
+        assert "the values are the same" in result["reason"]
         assert not SiteChange.objects.exists()
 
 
 class TestRedesign:
     def test_it_is_told_with_the_failed_fields(self, tmp_path: Path) -> None:
         site = shop()
-        lines, told = check(site, archive(tmp_path, site, redesigned))
+        lines, result = check(site, archive(tmp_path, site, redesigned))
 
         assert {"changed"} == outcomes(lines)
-        assert (True, [products_of(site).name]) == (told["site_changed"], told["broken"])
+        assert (True, [products_of(site).name]) == (result["site_changed"], result["broken"])
         first = next(line for line in lines if line["url"].endswith("/p/1"))
-        failed = {one["attribute"]: one for one in first["failed"]}
+        failed = {each["attribute"]: each for each in first["failed"]}
         assert ("Rope 1", None, "null_extraction") == tuple(
             failed["name"][key] for key in ("was", "now", "kind")
         )
@@ -85,12 +89,12 @@ class TestUnreachable:
     @pytest.mark.parametrize("status", [404, 503])
     def test_errors_are_no_change(self, tmp_path: Path, status: int) -> None:
         site = shop()
-        lines, told = check(site, archive(tmp_path, site, redesigned, status=status))
+        lines, result = check(site, archive(tmp_path, site, redesigned, status=status))
 
         assert {("unreachable", None, None)} == {
             (line["outcome"], line["shingle_test"], line["field_test"]) for line in lines
         }
-        assert (False, False) == (told["site_changed"], told["paper_verdict"])
+        assert (False, False) == (result["site_changed"], result["paper_verdict"])
         assert [Alert.Kind.UNREACHABLE] == [alert.kind for alert in Alert.objects.open()]
 
     def test_a_wall_before_all_pages_is_no_change(self, tmp_path: Path) -> None:
@@ -102,10 +106,10 @@ class TestUnreachable:
             )
 
         site = shop()
-        lines, told = check(site, archive(tmp_path, site, wall))
+        lines, result = check(site, archive(tmp_path, site, wall))
 
         assert {"shared_answer"} == {line["why"] for line in lines}
-        assert not told["site_changed"]
+        assert not result["site_changed"]
 
     def test_pages_that_the_source_lacks_are_unreachable(self, tmp_path: Path) -> None:
         site = shop()
@@ -113,11 +117,11 @@ class TestUnreachable:
         def few(n: int) -> tuple[str, bytes, str]:
             return product(n) if n < 4 else (f"other/{n}", b"<p>x</p>", "")
 
-        lines, told = check(site, archive(tmp_path, site, few))
+        lines, result = check(site, archive(tmp_path, site, few))
 
         assert 3 == sum(line["outcome"] == "ok" for line in lines)
         assert {"missing"} == {line["why"] for line in lines if line["outcome"] == "unreachable"}
-        assert not told["site_changed"]
+        assert not result["site_changed"]
 
     def test_what_cannot_be_reached_ends_no_open_change(self, tmp_path: Path) -> None:
         site = shop()

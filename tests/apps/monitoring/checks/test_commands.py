@@ -33,7 +33,7 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
     site = shop()
     source = archive(tmp_path / "new", site, redesigned)
     name = products_of(site).name
-    *pages, told = lines_of("run_checks", tmp_path, site.name, "--source", source)
+    *pages, result = lines_of("run_checks", tmp_path, site.name, "--source", source)
 
     assert {
         "cluster",
@@ -44,9 +44,9 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
         "structure_test",
         "failed",
     } == set(pages[0])
-    assert {"site", "site_changed", "state", "broken", "reason", "paper_verdict"} == set(told)
-    assert "redesigned" == told["state"]
-    assert ("shop", True, [name]) == (told["site"], told["site_changed"], told["broken"])
+    assert {"site", "site_changed", "state", "broken", "reason", "paper_verdict"} == set(result)
+    assert "redesigned" == result["state"]
+    assert ("shop", True, [name]) == (result["site"], result["site_changed"], result["broken"])
 
     healed = lines_of("heal_site", tmp_path, site.name, "--source", source, "--accept")
     repaired = next(line for line in healed if line["from_cluster"] == name)
@@ -63,12 +63,12 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
 def test_a_check_that_waits_for_a_worker_is_done_by_the_command(tmp_path: Path) -> None:
     site = shop()
     waiting = enqueue(check_request(site=site))
-    told = lines_of(
+    lines = lines_of(
         "run_checks", tmp_path, site.name, "--source", archive(tmp_path / "same", site)
     )[-1]
 
     waiting.refresh_from_db()
-    assert (False, Job.State.CANCELLED) == (told["site_changed"], waiting.state)
+    assert (False, Job.State.CANCELLED) == (lines["site_changed"], waiting.state)
 
 
 @pytest.mark.parametrize("command", ["run_checks", "heal_site"])
@@ -86,7 +86,7 @@ def test_what_cannot_be_done_is_told_in_one_line(command: str, tmp_path: Path) -
 class TestSchedules:
     def test_a_schedule_is_made_changed_and_paused(self, tmp_path: Path) -> None:
         site_of("shop")
-        (made,) = lines_of(
+        (created,) = lines_of(
             "schedule_checks", tmp_path, "shop", "--hours", "22:00-06:00", "--every", "2"
         )
         (changed,) = lines_of(
@@ -95,7 +95,7 @@ class TestSchedules:
         (paused,) = lines_of("schedule_checks", tmp_path, "shop", "--pause")
 
         assert ("22:00", "06:00", 2, "days") == tuple(
-            made[name] for name in ("window_start", "window_end", "every", "unit")
+            created[name] for name in ("window_start", "window_end", "every", "unit")
         )
         assert ("22:00", 2, "hours", "alone") == tuple(
             changed[name] for name in ("window_start", "every", "unit", "repair")

@@ -80,18 +80,18 @@ class TestCoverage:
         site = shop()
         extract(site)
         measure_coverage(timezone.now() + LATER)
-        told = caller("ada", Role.VIEWER).get(f"sites/{site.name}/coverage/").json()
+        result = caller("ada", Role.VIEWER).get(f"sites/{site.name}/coverage/").json()
 
-        assert ([N], []) == ([day["n_served"] for day in told["days"]], told["drops"])
+        assert ([N], []) == ([day["n_served"] for day in result["days"]], result["drops"])
 
 
 class TestThresholds:
     def test_chosen_ones_hold_for_their_site_and_its_next_check(self, tmp_path: Path) -> None:
         site = shop()
         choose_thresholds(site=site, pages=1.0)
-        _, told = check(site, archive(tmp_path, site, redesigned))
+        _, result = check(site, archive(tmp_path, site, redesigned))
 
-        assert not told["site_changed"] or "shingle" in told["reason"]
+        assert not result["site_changed"] or "shingle" in result["reason"]
         assert (1.0, 0.5) == (thresholds_of(site).pages, thresholds_of(site_of("other")).pages)
 
     @pytest.mark.parametrize("wrong", [{"pages": 1.5}, {"pages": -0.1}, {"mood": 0.5}])
@@ -141,10 +141,14 @@ class TestRoutes:
         check(site, archive(tmp_path, site, redesigned))
         ada = caller("ada", Role.OPERATOR)
         (row,) = ada.get("checks/?changed=true").json()["results"]
-        told = ada.get(f"checks/{row['id']}/").json()
+        answer = ada.get(f"checks/{row['id']}/").json()
 
-        assert (True, 1.0, N) == (told["site_changed"], told["rules_share"], len(told["pages"]))
-        assert all(page["snapshot"] for page in told["pages"])
+        assert (True, 1.0, N) == (
+            answer["site_changed"],
+            answer["rules_share"],
+            len(answer["pages"]),
+        )
+        assert all(page["snapshot"] for page in answer["pages"])
         (change,) = ada.get("site-changes/?open=true").json()["results"]
         assert row["id"] == change["check_id"]
         (alert,) = ada.get("alerts/?state=open").json()["results"]
@@ -153,7 +157,7 @@ class TestRoutes:
         until = (timezone.now() + timedelta(hours=2)).isoformat()
         assert ada.post(f"{path}snooze/", {"until": until}).json()["snoozed_until"]
         assert [alert["id"]] == [
-            one["id"] for one in ada.get("alerts/?state=snoozed").json()["results"]
+            result["id"] for result in ada.get("alerts/?state=snoozed").json()["results"]
         ]
         assert 400 == ada.post(f"{path}release/").status_code
         assert "dismissed" == ada.post(f"site-changes/{change['id']}/dismiss/").json()["end"]
@@ -163,11 +167,11 @@ class TestRoutes:
         site_of("shop")
         ada = caller("ada", Role.OPERATOR)
         hook = {"kind": "webhook", "target": "https://receiver.example/hook"}
-        made = ada.post("sites/shop/channels/", hook).json()
+        answer = ada.post("sites/shop/channels/", hook).json()
 
-        assert made["secret"].startswith("whsec_")
+        assert answer["secret"].startswith("whsec_")
         (shown,) = ada.get("channels/").json()["results"]
         assert {"secret", "target"}.isdisjoint(shown)
-        assert not ada.post(f"channels/{made['id']}/pause/").json()["is_active"]
-        assert ada.post(f"channels/{made['id']}/resume/").json()["is_active"]
-        assert 204 == ada.delete(f"channels/{made['id']}/").status_code
+        assert not ada.post(f"channels/{answer['id']}/pause/").json()["is_active"]
+        assert ada.post(f"channels/{answer['id']}/resume/").json()["is_active"]
+        assert 204 == ada.delete(f"channels/{answer['id']}/").status_code

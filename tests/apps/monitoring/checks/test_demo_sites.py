@@ -92,7 +92,7 @@ def guide() -> Site:
     """A site with rules for a type that the redesign changes and for the one that it leaves alone."""
     site = site_of(NAME)
     store(site, [(page.path, page.body, page.content_type) for page in some_pages()])
-    kinds = {one["name"]: one for one in sites.load(NAME).vertical["attributes"]}
+    kinds = {attribute["name"]: attribute for attribute in sites.load(NAME).vertical["attributes"]}
     vertical = save_vertical(
         name="place",
         attributes=[
@@ -116,8 +116,8 @@ def guide() -> Site:
 def archive(folder: Path, site: Site, edition: str) -> str:
     """Write an edition of the same pages, and return the manifest."""
     manifest = sites.load(NAME, edition).write(folder / edition, site.root_url.rstrip("/"))
-    kept = {site.root_url + page.path.lstrip("/") for page in some_pages()}
-    lines = [line for line in manifest.read_text().splitlines() if json.loads(line)["url"] in kept]
+    urls = {site.root_url + page.path.lstrip("/") for page in some_pages()}
+    lines = [line for line in manifest.read_text().splitlines() if json.loads(line)["url"] in urls]
     manifest.write_text("\n".join(lines))
     return str(manifest)
 
@@ -140,12 +140,12 @@ def test_drift_is_no_change_and_a_redesign_is_repaired(guide: Site, tmp_path: Pa
 
     assert ["proposed", "reused"] == sorted(decisions)
     truth = sites.load(NAME, "2").pages
-    found = {str(line["url"]): line["record"] for line in stored_lines(guide)}
+    result = {str(line["url"]): line["record"] for line in stored_lines(guide)}
     pages = [
         truth[page.path] for page in some_pages() if page.type == DESCRIBED and page.path in truth
     ]
     right = [
-        page.values[name] == found[guide.root_url + page.path.lstrip("/")].get(name)
+        page.values[name] == result[guide.root_url + page.path.lstrip("/")].get(name)
         for page in pages
         for name in KEPT
         if page.values.get(name)

@@ -37,8 +37,8 @@ def test_of_several_versions_the_newest_counts(tmp_path: Path) -> None:
     lines = []
     for file, day in (("old", "01"), ("new", "03"), ("middle", "02")):
         (tmp_path / f"{file}.html").write_text(f"<html><p>{file}</p></html>")
-        told = {"url": f"{site.root_url}p/1", "file": f"{file}.html"}
-        lines.append(json.dumps(told | {"fetched_at": f"2024-10-{day}T00:00:00Z"}))
+        line = {"url": f"{site.root_url}p/1", "file": f"{file}.html"}
+        lines.append(json.dumps(line | {"fetched_at": f"2024-10-{day}T00:00:00Z"}))
     (tmp_path / "manifest.jsonl").write_text(
         "\n".join([*lines, "no json", '{"url": "x:y", "file": "old.html"}'])
     )
@@ -72,12 +72,12 @@ class TestNetwork:
             site = site_of(crawl_delay=0.0)
             urls = [f"{host.url}/a", f"{host.url}/gone", f"{host.url}/private"]
             with PageFetcher(site, run_at(site)) as visitor:
-                found = [visitor.fetch(url) for url in urls]
+                results = [visitor.fetch(url) for url in urls]
 
         assert [200, 404, "robots"] == [
-            one.status if isinstance(one, FreshPage) else one for one in found
+            result.status if isinstance(result, FreshPage) else result for result in results
         ]
-        assert "/private" not in {asked.path for asked in host.asked}
+        assert "/private" not in {request.path for request in host.asked}
         row = Host.objects.get(name=host.url)
         assert (2, {"404": 1, "robots": 1}) == (row.n_answers, row.problems)
         assert row.n_bytes >= len(page(text="a").body)
@@ -86,9 +86,9 @@ class TestNetwork:
         settings.ALLOWED_NETWORKS = []
         site = site_of(crawl_delay=0.0)
         with FakeHost({"/a": page(text="a")}) as host, PageFetcher(site, run_at(site)) as visitor:
-            found = visitor.fetch(f"{host.url}/a")
+            answer = visitor.fetch(f"{host.url}/a")
 
-        assert isinstance(found, str)
+        assert isinstance(answer, str)
         assert not host.asked
 
     def test_pages_for_members_are_fetched_by_whoever_is_logged_in(

@@ -99,9 +99,9 @@ class TestOverview:
         page = text(ops, "monitoring", show=shown).partition('id="sites-heading"')[2]
 
         assert [name] == [
-            one
-            for one in ("shop", "town", "wild", "calm")
-            if f">{one}</a>" in page.partition("coverage-heading")[0]
+            each
+            for each in ("shop", "town", "wild", "calm")
+            if f">{each}</a>" in page.partition("coverage-heading")[0]
         ]
 
     def test_shows_nothing_of_sites_that_are_not_ones_own(self) -> None:
@@ -296,8 +296,8 @@ class TestWatching:
                 field_test=n > 2,
             )
         shares = dict.fromkeys(("quorum", "coverage_drop", "reachable", "rules", "crawl_drop"), 10)
-        told = text(ops, "what_if_thresholds", "shop", pages=90, **shares)
-        assert "no longer a change of products" in told
+        result = text(ops, "what_if_thresholds", "shop", pages=90, **shares)
+        assert "no longer a change of products" in result
         ops.post(reverse("choose_thresholds", args=["shop"]), shares | {"pages": 90})
         assert 0.9 == SiteThresholds.objects.get().pages
         ops.post(reverse("reset_thresholds", args=["shop"]))

@@ -242,9 +242,9 @@ class TestKeptPages:
         shop.make = redesigned
         run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
-        kept = CheckedPage.objects.filter(snapshot__isnull=False).select_related("snapshot")
-        assert N == kept.count()
-        assert all(one.snapshot and one.snapshot.pk != latest[one.page_id] for one in kept)
+        remaining = CheckedPage.objects.filter(snapshot__isnull=False).select_related("snapshot")
+        assert N == remaining.count()
+        assert all(each.snapshot and each.snapshot.pk != latest[each.page_id] for each in remaining)
         assert latest == dict(Page.objects.values_list("pk", "latest_snapshot"))
         assert (n_snapshots + N, n_records) == (
             Snapshot.objects.count(),

@@ -38,20 +38,20 @@ def wrong_records(site: Site) -> None:
 class TestBellwethers:
     def test_another_price_of_the_page_is_an_alert(self, tmp_path: Path) -> None:
         site = shop()
-        _, told = check(site, archive(tmp_path, site, with_the_price_of_shipping))
+        _, result = check(site, archive(tmp_path, site, with_the_price_of_shipping))
 
-        assert not told["site_changed"]
-        assert ["price"] == [one["attribute"] for one in told["suspicious"]]
+        assert not result["site_changed"]
+        assert ["price"] == [each["attribute"] for each in result["suspicious"]]
         alert = Alert.objects.open().get(kind=Alert.Kind.IMPLAUSIBLE)
         assert [products_of(site).name] == alert.clusters
         assert "while the former ones still stand on the page" in alert.text
 
     def test_other_prices_at_once_are_a_warning(self, tmp_path: Path) -> None:
         site = shop()
-        _, told = check(site, archive(tmp_path, site, dearer))
+        _, result = check(site, archive(tmp_path, site, dearer))
 
-        assert "suspicious" not in told
-        assert any("values of price: 100% of 12" in warning for warning in told["warnings"])
+        assert "suspicious" not in result
+        assert any("values of price: 100% of 12" in warning for warning in result["warnings"])
         assert not Alert.objects.open().filter(kind=Alert.Kind.IMPLAUSIBLE).exists()
 
     def test_the_alert_ends_when_the_values_are_right_again(self, tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ class TestHistory:
         wrong_records(site)
         cluster, now = products_of(site), timezone.now()
         then = {
-            one.url: one.record["price"] for one in readings_at(cluster, now - timedelta(days=7))
+            each.url: each.record["price"] for each in readings_at(cluster, now - timedelta(days=7))
         }
         url = f"{site.root_url}p/1"
 
-        today = {one.url: one.record["price"] for one in readings_at(cluster, now)}
+        today = {each.url: each.record["price"] for each in readings_at(cluster, now)}
 
         assert ("1.50 EUR", True) == (then[url], str(today[url]).endswith(" g"))
 

@@ -72,12 +72,12 @@ def test_a_check_that_will_look_twice_waits_for_its_second_look() -> None:
 def test_the_overview_and_the_api_say_the_same() -> None:
     site = watched("shop", days=0)
     ada = caller("ada", Role.VIEWER)
-    told = ada.get("sites/shop/state/").json()
+    answer = ada.get("sites/shop/state/").json()
     client = Client()
     client.force_login(ada.user)
 
-    assert ("never_checked", None) == (told["state"], told["checked_at"])
-    assert told["again_at"] is not None
+    assert ("never_checked", None) == (answer["state"], answer["checked_at"])
+    assert answer["again_at"] is not None
     for page in (reverse("monitoring"), reverse("site_monitoring", args=[site.name])):
         assert "Never checked" in client.get(page).content.decode()
 

@@ -155,7 +155,9 @@ class TestRedesignThatTheCrawlBringsFirst:
         store(site, [(f"list/{page}", offers(page), "text/html") for page in (1, 2)])
         extract_now(site)
 
-        assert not [one for one in Record.objects.there() if one.values["name"].startswith("Offer")]
+        assert not [
+            record for record in Record.objects.there() if record.values["name"].startswith("Offer")
+        ]
 
 
 class TestBeforeAnyCheck:

@@ -168,8 +168,8 @@ class TestWebhook:
         got: list[Asked] = []
         statuses = [500, 204]
 
-        def answer(asked: Asked) -> Answer:
-            got.append(asked)
+        def answer(request: Asked) -> Answer:
+            got.append(request)
             return Answer(status=statuses.pop(0) if statuses else 410)
 
         with FakeHost({"/hook": answer}) as host:

@@ -48,9 +48,9 @@ def proposed(site: Site) -> Proposal:
 
 @pytest.fixture
 def on_host(loopback: None) -> Iterator[Shop]:
-    one = Shop()
-    with one.host:
-        yield one
+    shop = Shop()
+    with shop.host:
+        yield shop
 
 
 class TestDecisions:
@@ -116,8 +116,8 @@ class TestOverNight:
         assert 0 == propose_repairs()
         run_job(Job.objects.get(task="monitoring.heal_site").pk, repair_site)
         on_host.make = None  # the site is gone in the morning
-        kept = FetchedPage.objects.exclude(snapshot=None)
-        assert N == kept.filter(page__url__contains="/p/").count()
+        remaining = FetchedPage.objects.exclude(snapshot=None)
+        assert N == remaining.filter(page__url__contains="/p/").count()
         done = run_job(accept_proposal(proposal=proposed(site)).pk, publish_proposal)
 
         assert Job.State.DONE == done.state, done.error
@@ -166,10 +166,10 @@ class TestSecondPerson:
     def test_only_an_administrator_lets_repairs_pass_without_one(self) -> None:
         site = site_of("shop")
         operator = caller("olga", Role.OPERATOR)
-        asked = {"every": 1, "repair": "alone"}
-        refused = operator.put(f"sites/{site.name}/schedule/", asked)
-        allowed = caller("ada", Role.ADMINISTRATOR).put(f"sites/{site.name}/schedule/", asked)
-        kept = operator.put(f"sites/{site.name}/schedule/", asked | {"every": 2})
+        body = {"every": 1, "repair": "alone"}
+        refused = operator.put(f"sites/{site.name}/schedule/", body)
+        allowed = caller("ada", Role.ADMINISTRATOR).put(f"sites/{site.name}/schedule/", body)
+        answer = operator.put(f"sites/{site.name}/schedule/", body | {"every": 2})
 
-        assert (400, 200, 200) == (refused.status_code, allowed.status_code, kept.status_code)
+        assert (400, 200, 200) == (refused.status_code, allowed.status_code, answer.status_code)
         assert "Only an administrator" in refused.content.decode()

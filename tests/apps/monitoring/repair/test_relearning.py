@@ -50,25 +50,25 @@ def annotate(site: Site, demo: DemoPage) -> Cluster:
     page = Page.objects.select_related("latest_snapshot").get(
         site=site, url=site.root_url + demo.path[1:]
     )
-    said = {"page": page, "snapshot": page.latest_snapshot}
+    where = {"page": page, "snapshot": page.latest_snapshot}
     for number, record in enumerate(demo.records):
         nodes = list(record.nodes)
         Annotation.objects.create(
-            **said, kind=Annotation.Kind.RECORD, record=nodes, position=number
+            **where, kind=Annotation.Kind.RECORD, record=nodes, position=number
         )
         for name in KINDS:
             if record.values.get(name):
                 Annotation.objects.create(
-                    **said,
+                    **where,
                     attribute=Attribute.objects.get(name=name),
                     record=nodes,
                     position=number,
                     xpath=record.places[name][0],
                     text=str(record.values[name]),
                 )
-    found = PageMembership.objects.current().select_related("cluster").get(page=page).cluster
-    assert found is not None
-    return found
+    result = PageMembership.objects.current().select_related("cluster").get(page=page).cluster
+    assert result is not None
+    return result
 
 
 @pytest.fixture
@@ -92,8 +92,8 @@ def guide() -> Site:
 def archive(folder: Path, site: Site) -> str:
     """Write the second edition of the same pages, and return the manifest."""
     manifest = sites.load(NAME, "2").write(folder, site.root_url.rstrip("/"))
-    kept = {site.root_url + page.path.lstrip("/") for page in some_pages()}
-    lines = [line for line in manifest.read_text().splitlines() if json.loads(line)["url"] in kept]
+    urls = {site.root_url + page.path.lstrip("/") for page in some_pages()}
+    lines = [line for line in manifest.read_text().splitlines() if json.loads(line)["url"] in urls]
     manifest.write_text("\n".join(lines))
     return str(manifest)
 
@@ -105,7 +105,7 @@ def keys() -> set[tuple[str, str]]:
 def test_a_redesigned_list_is_repaired_from_its_golden_records(guide: Site, tmp_path: Path) -> None:
     before = keys()
     healed = repair(guide, archive(tmp_path, guide), accept=True)
-    (line,) = (one for one in healed if one["decision"] == "proposed")
+    (line,) = (each for each in healed if each["decision"] == "proposed")
     extract(guide)
 
     assert (True, True) == (line["field_test"], line["accepted"])
@@ -114,19 +114,19 @@ def test_a_redesigned_list_is_repaired_from_its_golden_records(guide: Site, tmp_
     truth = {page.path: page for page in some_pages("2") if page.type == "list"}
     known = {page.path for page in some_pages() if page.type == "list"} & set(truth)
     assert len(known) > 8
-    found: dict[str, list[dict[str, str]]] = {}
-    for one in stored_lines(guide):
-        found.setdefault("/" + str(one["url"]).removeprefix(guide.root_url), []).append(
-            one["record"]
+    result: dict[str, list[dict[str, str]]] = {}
+    for stored_line in stored_lines(guide):
+        result.setdefault("/" + str(stored_line["url"]).removeprefix(guide.root_url), []).append(
+            stored_line["record"]
         )
     wanted = {path: [record.values for record in truth[path].records] for path in known}
     assert {path: len(records) for path, records in wanted.items()} == {
-        path: len(found[path]) for path in known
+        path: len(result[path]) for path in known
     }
     wrong = [
         (path, name, record.get(name), now.get(name))
         for path, records in wanted.items()
-        for record, now in zip(records, found[path], strict=True)
+        for record, now in zip(records, result[path], strict=True)
         for name, kind in KINDS.items()
         if not same_value(kind, record.get(name), now.get(name))
     ]

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 def line_of(lines: list[dict[str, object]], end: str) -> dict[str, object]:
     """Return the line of the cluster that has an address with this end."""
-    return next(one for one in lines if any(str(url).endswith(end) for url in one["urls"]))  # type: ignore[attr-defined]  # a list
+    return next(line for line in lines if any(str(url).endswith(end) for url in line["urls"]))  # type: ignore[attr-defined]  # a list
 
 
 class TestReuse:
@@ -65,8 +65,8 @@ class TestRepair:
 
         assert ("proposed", True) == (line["decision"], line["field_test"])
         assert {"name": 1.0, "price": 1.0, "weight": 1.0} == {
-            name: told["precision"]
-            for name, told in line["attributes"].items()  # type: ignore[attr-defined]  # a dict
+            name: attribute["precision"]
+            for name, attribute in line["attributes"].items()  # type: ignore[attr-defined]  # a dict
         }
         assert (n_snapshots, 1) == (Snapshot.objects.count(), Rule.objects.count())
         assert Proposal.State.WAITING == Proposal.objects.get(decision="proposed").state
@@ -86,7 +86,7 @@ class TestRepair:
             line["accepted"],
         )
         extract(site)
-        assert {"Rope 1", "Rope 12"} <= {one.values["name"] for one in Record.objects.there()}
+        assert {"Rope 1", "Rope 12"} <= {record.values["name"] for record in Record.objects.there()}
 
     def test_accepted_it_serves_the_new_pages(self, tmp_path: Path) -> None:
         site = shop()
@@ -96,12 +96,12 @@ class TestRepair:
         line = line_of(repair(site, source, accept=True), "/p/1")
         extract(site)
 
-        found = {str(one["url"]): one for one in stored_lines(site)}
-        assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == found[
+        result = {str(stored_line["url"]): stored_line for stored_line in stored_lines(site)}
+        assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == result[
             f"{site.root_url}p/2"
         ]["record"]
-        assert ["weight"] == found[f"{site.root_url}p/3"]["missing"]
-        assert f"{line['cluster']}@2" == found[f"{site.root_url}p/2"]["rule"]
+        assert ["weight"] == result[f"{site.root_url}p/3"]["missing"]
+        assert f"{line['cluster']}@2" == result[f"{site.root_url}p/2"]["rule"]
         assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
         assert not check(site, source)[1]["site_changed"]
 

@@ -59,8 +59,8 @@ ENDLESS = IMPORTED.replace("//dd[1]", "count(//*[count(//*[count(//*[count(//*) 
 
 def score(trial: Trial, name: str) -> tuple[int, int, int, int, int]:
     """Return on how many pages an attribute is right, wrong, missed, unwanted, rightly absent."""
-    one = next(score for score in trial.scores if score.name == name)
-    return one.n_right, one.n_wrong, one.n_missed, one.n_unwanted, one.n_absent
+    first = next(score for score in trial.scores if score.name == name)
+    return first.n_right, first.n_wrong, first.n_missed, first.n_unwanted, first.n_absent
 
 
 def kept(
@@ -150,7 +150,7 @@ class TestKeeping:
             draft.edited_from,
         )
         assert ({}, "The price moved.", True) == (draft.definition, draft.comment, draft.is_by_hand)
-        kinds = {one["attribute"]: (one["kind"], one["xpath"]) for one in draft.figures}
+        kinds = {row["attribute"]: (row["kind"], row["xpath"]) for row in draft.figures}
         assert ("by_hand", "//dd[1]/text()") == kinds["price"]
         assert "xpath" == kinds["name"][0]
         assert list(rule.samples.values_list("snapshot", flat=True)) == list(
@@ -159,7 +159,7 @@ class TestKeeping:
         assert AuditEntry.objects.filter(action="rule.edited", subject=str(draft)).exists()
         again = kept(rule.cluster, HandEdit(draft, None, {"weight": []}))
         assert ["//dd[1]/text()"] == [
-            one["ways"][0]["xpath"] for one in again.figures if one["attribute"] == "price"
+            row["ways"][0]["xpath"] for row in again.figures if row["attribute"] == "price"
         ]
 
     def test_it_goes_the_way_of_every_rule_out_to_the_bundle(self, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ class TestPages:
         saved = ed.post(edit, form | {"why": "A test"})
         assert f"{reverse('rule', args=['shop', rule.cluster.name])}?version=2" == saved["Location"]
         shown = ed.get(saved["Location"] + "&compare=1").content.decode()
-        for told in (
+        for each in (
             "edited by hand",
             "from <a",
             "//h7",
@@ -278,7 +278,7 @@ class TestPages:
             "From version 1 to 2",
             "A test",
         ):
-            assert told in shown
+            assert each in shown
 
     def test_xpaths_go_on_as_a_stylesheet_and_a_conflict_keeps_the_text(self, ed: Client) -> None:
         _, rule = learnt_shop(3)
@@ -306,8 +306,8 @@ class TestPages:
             "rule.xsl", IMPORTED.replace('"1.0"?', '"1.0" encoding="UTF-16"?').encode("utf-16")
         )
 
-        for one in (file, declared):
-            text = ed.post(scoring, {"file": one}).content.decode()
+        for each in (file, declared):
+            text = ed.post(scoring, {"file": each}).content.decode()
             assert "Read from <strong>rule.xsl" in text
         assert 'hx-swap-oob="true">&lt;?xml version' in text
         assert 'value="yes"' in text
@@ -354,7 +354,7 @@ class TestPrograms:
         name = rule.cluster.name
         ed, eve = caller("ed", Role.EDITOR), caller("eve", Role.EDITOR)
         page = client_of(Role.EDITOR)
-        asked = {"cluster": name, "version": 1, "xpaths": {"price": ["//dt"]}}
+        body = {"cluster": name, "version": 1, "xpaths": {"price": ["//dt"]}}
         scoring = reverse("score_edit", args=["shop", name])
         form = {"form": "xpaths", "base": "1", "xpaths-price": "//dt"}
         with ExitStack() as checks:
@@ -362,43 +362,43 @@ class TestPrograms:
                 if person.username != "eve":
                     checks.enter_context(own_turn(person, RULE_CHECK))
 
-            refused = ed.post("sites/shop/rule-checks/", asked)
+            refused = ed.post("sites/shop/rule-checks/", body)
             assert (429, "2") == (refused.status_code, refused["Retry-After"])
             assert "still being worked on" in refused.json()["error"]["message"]
             waiting = page.post(scoring, form).content.decode()
             assert 'hx-trigger="load delay:1s"' in waiting
             assert "Our price" not in waiting
-            assert 200 == eve.post("sites/shop/rule-checks/", asked).status_code
-        assert 200 == ed.post("sites/shop/rule-checks/", asked).status_code
+            assert 200 == eve.post("sites/shop/rule-checks/", body).status_code
+        assert 200 == ed.post("sites/shop/rule-checks/", body).status_code
         assert "Our price" in page.post(scoring, form).content.decode()
 
     def test_the_api_scores_and_keeps(self) -> None:
         _, rule = learnt_shop(3)
         ed, name = caller("ed", Role.EDITOR), rule.cluster.name
-        asked = {"cluster": name, "version": 1, "xpaths": {"price": ["//dt"]}}
-        scored = ed.post("sites/shop/rule-checks/", asked).json()
-        (price,) = (one for one in scored["attributes"] if one["attribute"] == "price")
+        body = {"cluster": name, "version": 1, "xpaths": {"price": ["//dt"]}}
+        scored = ed.post("sites/shop/rule-checks/", body).json()
+        (price,) = (
+            attribute for attribute in scored["attributes"] if attribute["attribute"] == "price"
+        )
         assert (2, ["1.50 EUR"], ["Our price"]) == (price["wrong"], price["first_wrong"]["expected"], price["first_wrong"]["got"])  # fmt: skip
         assert "line 5" in ed.post("sites/shop/rule-checks/", {"cluster": name, "stylesheet": IMPORTED.replace("//h1", "document('x')")}).json()["refused"]  # fmt: skip
 
-        made = ed.post("sites/shop/rule-drafts/", asked | {"why": "A test", "newest": 1})
+        answer = ed.post("sites/shop/rule-drafts/", body | {"why": "A test", "newest": 1})
         assert (201, "edited", 1) == (
-            made.status_code,
-            made.json()["origin"],
-            made.json()["edited_from"],
+            answer.status_code,
+            answer.json()["origin"],
+            answer.json()["edited_from"],
         )
         assert (
             409
-            == ed.post(
-                "sites/shop/rule-drafts/", asked | {"why": "A test", "newest": 1}
-            ).status_code
+            == ed.post("sites/shop/rule-drafts/", body | {"why": "A test", "newest": 1}).status_code
         )
         for wrong in ({"cluster": "ghost"}, {"version": 7}, {"stylesheet": "x"}, {"why": ""}):
             assert (
                 400
-                == ed.post("sites/shop/rule-drafts/", {"why": "A test"} | asked | wrong).status_code
+                == ed.post("sites/shop/rule-drafts/", {"why": "A test"} | body | wrong).status_code
             )
-        assert 403 == caller("vera", Role.VIEWER).post("sites/shop/rule-checks/", asked).status_code
+        assert 403 == caller("vera", Role.VIEWER).post("sites/shop/rule-checks/", body).status_code
 
     def test_the_command_keeps_a_file(self, tmp_path: Path) -> None:
         site = shop(3)
@@ -419,9 +419,9 @@ class TestPrograms:
         )
 
         assert "imported" == Rule.objects.get().origin
-        told = [json.loads(line) for line in lines.read_text().splitlines()]
+        results = [json.loads(line) for line in lines.read_text().splitlines()]
         assert [("name", 1), ("price", 1), ("weight", 1)] == [
-            (one["attribute"], one["right"]) for one in told
+            (result["attribute"], result["right"]) for result in results
         ]
         file.write_text(IMPORTED.replace("//h1", "document('x')"))
         for arguments in ((name, "--why", "x"), ("ghost", "--why", "x")):

@@ -103,12 +103,12 @@ class TestRecordsOfAList:
         extract(site)
 
         page = Page.objects.get(site=site, url=f"{site.root_url}list/4")
-        found = [record.values for record in Record.objects.filter(page=page).order_by("index")]
+        results = [record.values for record in Record.objects.filter(page=page).order_by("index")]
         assert [
             {"name": "Item 41", "price": "41 EUR"},
             {"name": "Item 42"},
             {"name": "Item 43", "price": "43 EUR"},
-        ] == found
+        ] == results
 
 
 class TestPublishing:

@@ -77,7 +77,7 @@ class TestPanel:
         assert (10, 10, 7) == tuple(rows[name].n_found for name in ("name", "price", "weight"))
         assert 3 == rows["weight"].n_absent
         assert {f"Rope {n}" for n in range(1, 13)} - {"Rope 1", "Rope 3"} == {
-            one.values[0] for one in rows["name"].others
+            other.values[0] for other in rows["name"].others
         }
 
     def test_no_further_page_is_needed_when_all_agree(self, site: Site) -> None:
@@ -113,8 +113,8 @@ class TestPanel:
         )
         panel = panel_of(cluster)
         assert panel is not None
-        wrong = [one for row in panel.rows for one in row.wrong if one.assessed.state == "wrong"]
-        assert ["price"] == [one.assessed.attribute for one in wrong]
+        wrong = [each for row in panel.rows for each in row.wrong if each.assessed.state == "wrong"]
+        assert ["price"] == [each.assessed.attribute for each in wrong]
         assert "Rope 2 is good" in wrong[0].assessed.why
 
     def test_a_cluster_without_a_vertical_has_none(self, site: Site) -> None:
@@ -172,12 +172,12 @@ class TestViews:
         learn_panel(cluster=cluster)
         snapshot = Page.objects.get(site=site, url__endswith="/p/6").latest_snapshot
         assert snapshot is not None
-        told = edda.get(reverse("rule_prefill", args=["shop", cluster.name, snapshot.pk])).json()
-        assert f"{cluster.name}@1" == told["rule"]
-        price = told["attributes"]["price"]
+        answer = edda.get(reverse("rule_prefill", args=["shop", cluster.name, snapshot.pk])).json()
+        assert f"{cluster.name}@1" == answer["rule"]
+        price = answer["attributes"]["price"]
         assert ["6.50 EUR"] == [mark["text"] for mark in price["marks"]]
         assert isinstance(price["marks"][0]["number"], int)
-        assert told["attributes"]["weight"]["absent"]
+        assert answer["attributes"]["weight"]["absent"]
 
     def test_the_records_of_a_list_are_those_of_the_rule_and_can_be_accepted(
         self, edda: Client
@@ -190,8 +190,8 @@ class TestViews:
         )
         assert page.latest_snapshot is not None
         place = ["shop", page.pk, page.latest_snapshot.pk]
-        told = edda.get(reverse("rule_prefill", args=["shop", cluster.name, place[-1]])).json()
-        records = told["attributes"][""]
+        answer = edda.get(reverse("rule_prefill", args=["shop", cluster.name, place[-1]])).json()
+        records = answer["attributes"][""]
         accepted = [{"attribute": "", "marks": records["marks"], "revision": 0}]
         edda.post(
             reverse("gesture", args=place),
@@ -207,10 +207,10 @@ class TestViews:
     def test_prefilling_without_a_rule_gives_nothing(self, site: Site, edda: Client) -> None:
         snapshot = Page.objects.get(site=site, url__endswith="/p/6").latest_snapshot
         assert snapshot is not None
-        told = edda.get(
+        answer = edda.get(
             reverse("rule_prefill", args=["shop", products_of(site).name, snapshot.pk])
         ).json()
-        assert {"rule": None, "attributes": {}} == told
+        assert {"rule": None, "attributes": {}} == answer
 
     def test_the_step_that_emptied_the_nodes_is_shown(self, site: Site, edda: Client) -> None:
         annotate_product(site, 1)

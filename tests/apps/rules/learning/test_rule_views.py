@@ -63,8 +63,8 @@ class TestPlaces:
 
     def marks(self, client: Client, name: str, *parts: object) -> list[dict[str, Any]]:
         lit = client.get(reverse(name, args=["shop", *parts])).context["lit"]
-        found: list[dict[str, Any]] = json.loads(lit.marks)
-        return found
+        line: list[dict[str, Any]] = json.loads(lit.marks)
+        return line
 
     def test_a_rule_says_it_in_words_and_lights_the_text_alone(self, ada: Client) -> None:
         rule, [record] = shop_with_records(1)
@@ -143,7 +143,7 @@ class TestRule:
         two_versions()
         text = seen(ada, "rule", "products")
 
-        for told in (
+        for each in (
             "//h1/text()",
             "//div[2]/h1/text()",
             "no conjunction of features tells the price from the old price",
@@ -151,7 +151,7 @@ class TestRule:
             "100.0 % of 20",
             "Written by hand.",
         ):
-            assert told in text
+            assert each in text
 
     def test_a_list_tells_where_its_records_begin(self, ada: Client) -> None:
         boundary = {"first": {"xpath": "//li[@class='row']"}, "n_siblings": 2}
@@ -165,7 +165,7 @@ class TestRule:
         self, ada: Client
     ) -> None:
         learnt, _ = two_versions()
-        figure = next(one for one in learnt.figures if one["attribute"] == "price")
+        figure = next(row for row in learnt.figures if row["attribute"] == "price")
         figure |= {"draft": True, "n_right": 2, "n_annotated": 3, "reason": "xpath: nothing"}
         learnt.save()
         page = seen(ada, "rule", learnt.cluster.name, query=f"?version={learnt.version}")
@@ -185,7 +185,7 @@ class TestRule:
         address = reverse("rule", args=["shop", "products"])
 
         assert [404, 404, 200] == [
-            ada.get(f"{address}?version={asked}").status_code for asked in ("9", "x" * 50, "1")
+            ada.get(f"{address}?version={each}").status_code for each in ("9", "x" * 50, "1")
         ]
 
     def test_a_cluster_without_rule_says_what_is_missing(self, ada: Client) -> None:
@@ -212,29 +212,29 @@ class TestRule:
 class TestChanges:
     def test_publishing_and_rolling_back(self, ada: Client) -> None:
         first, second = two_versions()
-        told = ada.post(reverse("publish_rule", args=["shop", "products", 2]), follow=True)
-        assert b"Version 2 serves Product pages now." in told.content
+        answer = ada.post(reverse("publish_rule", args=["shop", "products", 2]), follow=True)
+        assert b"Version 2 serves Product pages now." in answer.content
 
-        told = ada.post(reverse("roll_back_rule", args=["shop", "products", 2]), follow=True)
-        assert b"Version 1 serves Product pages again." in told.content
+        answer = ada.post(reverse("roll_back_rule", args=["shop", "products", 2]), follow=True)
+        assert b"Version 1 serves Product pages again." in answer.content
         assert [first.pk] == list(Rule.objects.published().values_list("pk", flat=True))
         second.refresh_from_db()
         assert Rule.State.RETIRED == second.state
 
     def test_why_a_rule_is_not_published_is_told(self, ada: Client) -> None:
         rule_of(site_of("shop"), state=Rule.State.DRAFT)
-        told = ada.post(reverse("publish_rule", args=["shop", "products", 1]), follow=True)
+        answer = ada.post(reverse("publish_rule", args=["shop", "products", 1]), follow=True)
 
-        assert b"extracts nothing from any of its samples" in told.content
+        assert b"extracts nothing from any of its samples" in answer.content
         assert not Rule.objects.published().exists()
 
     def test_learning_and_extracting_start_jobs_once(self, ada: Client) -> None:
         two_versions()
         ada.post(reverse("learn_rules", args=["shop"]), {"cluster": "products"})
         for _ in range(2):
-            told = ada.post(reverse("extract_records", args=["shop"]), follow=True)
+            answer = ada.post(reverse("extract_records", args=["shop"]), follow=True)
 
-        assert b"is already" in told.content
+        assert b"is already" in answer.content
         assert ["rules.learn_rules", "rules.extract_records"] == list(
             Job.objects.order_by("pk").values_list("task", flat=True)
         )
@@ -356,7 +356,7 @@ class TestRecord:
         )
         text = seen(ada, "record", record.pk)
 
-        for told in (
+        for each in (
             "Trail Runner",
             "/html/body/h1/text()",
             "mandatory, but the rule selects no node",
@@ -364,7 +364,7 @@ class TestRecord:
             "<li>41</li>",
             "89.00",
         ):
-            assert told in text
+            assert each in text
 
     def test_a_record_of_another_site_is_not_found(self, ada: Client) -> None:
         _, (record,) = shop_with_records(1)

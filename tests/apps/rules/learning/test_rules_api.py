@@ -53,7 +53,7 @@ def test_a_rule_has_its_stylesheet_samples_and_versions(ada: Caller) -> None:
 
     assert STYLESHEET == answer["stylesheet"]
     assert ["https://shop.example/p0"] == [sample["url"] for sample in answer["samples"]]
-    assert [second.pk, first.pk] == [one["id"] for one in answer["versions"]]
+    assert [second.pk, first.pk] == [version["id"] for version in answer["versions"]]
     assert "//div[2]/h1/text()" == answer["definition"]["attributes"][0]["losers"][0]["xpath"]
 
 

@@ -78,12 +78,12 @@ class TestSiteWithOnePage:
     def test_records_and_values_are_annotated_as_accepted_suggestions(self, ada: User) -> None:
         page = stored_list()
         accepted(page, ada)
-        said = Annotation.objects.live().filter(page=page)
+        annotations = Annotation.objects.live().filter(page=page)
 
-        assert {Annotation.Source.SUGGESTION} == set(said.values_list("source", flat=True))
-        assert N_RECORDS == said.filter(kind="record").count()
-        assert N_RECORDS == said.filter(attribute__name="title", kind="value").count()
-        prices = said.filter(attribute__name="price")
+        assert {Annotation.Source.SUGGESTION} == set(annotations.values_list("source", flat=True))
+        assert N_RECORDS == annotations.filter(kind="record").count()
+        assert N_RECORDS == annotations.filter(attribute__name="title", kind="value").count()
+        prices = annotations.filter(attribute__name="price")
         lacking = len([k for k in range(N_RECORDS) if k % 3 == 0])
         assert (N_RECORDS - lacking, lacking) == tuple(
             prices.filter(kind=kind).count() for kind in ("value", "absent")

@@ -102,13 +102,13 @@ def test_what_is_not_stored_or_not_the_callers_is_not_there(ada: Caller) -> None
 @pytest.mark.usefixtures("loopback")
 def test_an_address_becomes_a_job_and_the_job_a_table(ada: Caller) -> None:
     with FakeHost({"/list": Answer(list_page(), headers={"Content-Type": "text/html"})}) as host:
-        asked = ada.post("tables/", {"url": f"{host.url}/list", "name": "pasted"})
-        assert 202 == asked.status_code, asked.content
+        answer = ada.post("tables/", {"url": f"{host.url}/list", "name": "pasted"})
+        assert 202 == answer.status_code, answer.content
         assert 409 == ada.post("tables/", {"url": f"{host.url}/list"}).status_code
-        run_job(asked.json()["id"], crawl_list)
+        run_job(answer.json()["id"], crawl_list)
 
-    result = told(ada, f"jobs/{asked.json()['id']}/")["result"]
-    assert "pasted" == asked.json()["site"]
+    result = told(ada, f"jobs/{answer.json()['id']}/")["result"]
+    assert "pasted" == answer.json()["site"]
     assert (
         N_RECORDS == told(ada, f"snapshots/{result['snapshot']}/tables/")["results"][0]["n_records"]
     )

@@ -24,17 +24,19 @@ def test_the_bundle_finds_what_the_database_holds(tmp_path: Path) -> None:
     extract(site)
     call_command("export_rules", site.name, output=str(tmp_path / "out"))
     bundle = read_bundle(tmp_path / "out")
-    found = [
+    results = [
         {**line_json(line), "nodes": {}}
         for page in read_pages(stored_pages(site))
         for line in lines_of(page, bundle.rules)
     ]
 
     expected = [{**line, "nodes": {}} for line in stored_lines(site)]
-    assert [one.get("raw") for one in expected if one["rule"]] == [
-        one["raw"] for one in found if one["rule"]
+    assert [expectation.get("raw") for expectation in expected if expectation["rule"]] == [
+        result["raw"] for result in results if result["rule"]
     ]
-    assert [one["rule"] for one in expected] == [one["rule"] for one in found]
+    assert [expectation["rule"] for expectation in expected] == [
+        result["rule"] for result in results
+    ]
     assert [] == check_bundle(tmp_path / "out")
     assert (tmp_path / "out" / f"{rule.cluster.name}.xsl").is_file()
 
@@ -56,10 +58,10 @@ def test_commands_go_from_a_bundle_and_a_folder_of_pages_to_lines(tmp_path: Path
     pages.mkdir(parents=True)
     for number, page in enumerate(read_pages(stored_pages(site)[:3]), 1):
         (pages / f"{number}.html").write_bytes(page.body)
-    told = StringIO()
-    call_command("extract_bundle", str(tmp_path / "out"), str(tmp_path / "pages"), stdout=told)
+    output = StringIO()
+    call_command("extract_bundle", str(tmp_path / "out"), str(tmp_path / "pages"), stdout=output)
 
-    lines = [orjson.loads(line) for line in told.getvalue().splitlines()]
+    lines = [orjson.loads(line) for line in output.getvalue().splitlines()]
     assert ["Rope 1", "Rope 2", "Rope 3"] == [line["record"]["name"] for line in lines]
 
 

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def line(site_lines: list[dict[str, object]], end: str) -> dict[str, object]:
-    return next(one for one in site_lines if str(one["url"]).endswith(end))
+    return next(site_line for site_line in site_lines if str(site_line["url"]).endswith(end))
 
 
 class TestRecords:
@@ -39,10 +39,10 @@ class TestRecords:
         assert {"pages": 18, "new": 12, "changed": 0, "gone": 0, "same": 0} == extract(site)
         lines = list(stored_lines(site))
 
-        found = line(lines, "/p/2")
-        assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == found["record"]
+        result = line(lines, "/p/2")
+        assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == result["record"]
         assert ["weight"] == line(lines, "/p/3")["missing"]
-        assert f"{rule.cluster.name}@1" == found["rule"]
+        assert f"{rule.cluster.name}@1" == result["rule"]
         assert ("no_rule", None) == (
             line(lines, "/news/2")["reason"],
             line(lines, "/news/2")["rule"],

@@ -28,9 +28,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 def learnt(site: Site) -> dict[str, dict[str, Any]]:
     """Run the command and return its lines by attribute."""
-    told = io.StringIO()
-    call_command("learn_rules", site.name, "--draft", stdout=told)
-    return {line["attribute"]: line for line in map(json.loads, told.getvalue().splitlines())}
+    output = io.StringIO()
+    call_command("learn_rules", site.name, "--draft", stdout=output)
+    return {line["attribute"]: line for line in map(json.loads, output.getvalue().splitlines())}
 
 
 def said(site: Site, n: int, attribute: str) -> Annotation:
@@ -115,9 +115,9 @@ def test_a_classifier_that_cannot_decide_is_told_apart() -> None:
     learner = io.StringIO()
     site = Site.objects.get()
     call_command("learn_rules", site.name, "--draft", "--learner", "published", stdout=learner)
-    published = {one["attribute"]: one for one in map(json.loads, learner.getvalue().splitlines())}[
-        "name"
-    ]
+    published = {
+        each["attribute"]: each for each in map(json.loads, learner.getvalue().splitlines())
+    }["name"]
     assert ("naive_bayes", True, 0) == (
         published["kind"],
         published["draft"],
@@ -185,11 +185,11 @@ def test_a_page_that_no_rule_matches() -> None:
         ],
     )
     extract(site)
-    told = io.StringIO()
-    call_command("extract_records", site.name, stdout=told)
+    output = io.StringIO()
+    call_command("extract_records", site.name, stdout=output)
 
     extraction = Extraction.objects.get(page__url=f"{site.root_url}odd/1")
-    lines = {line["url"]: line for line in map(json.loads, told.getvalue().splitlines())}
+    lines = {line["url"]: line for line in map(json.loads, output.getvalue().splitlines())}
 
     assert (None, 0) == (extraction.rule, extraction.n_records)
     assert extraction.reason

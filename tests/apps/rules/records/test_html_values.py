@@ -126,11 +126,11 @@ def test_the_value_is_what_the_editor_was_shown_and_an_edit_counts_it_as_right(
 ) -> None:
     site = shop_of_desks()
     annotate(site, tmp_path, 1, 2)
-    said = Annotation.objects.get(attribute__name="about", page__url__endswith="p/1")
+    annotation = Annotation.objects.get(attribute__name="about", page__url__endswith="p/1")
     rule = learn_rule(cluster=products_of(site))
     score = next(
         one for one in try_edit(rule.cluster, HandEdit(rule)).scores if one.name == "about"
     )
 
-    assert about(1) == said.text
+    assert about(1) == annotation.text
     assert (2, 0) == (score.n_right, score.n_bad)

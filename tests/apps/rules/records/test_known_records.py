@@ -24,7 +24,7 @@ def known(page: Page, heading: str = "") -> dict[str, list[KnownValue]]:
 
 
 def prices(page: Page, heading: str = "") -> list[tuple[str, str]]:
-    return [(one.text, one.why) for one in known(page, heading).get("price", [])]
+    return [(each.text, each.why) for each in known(page, heading).get("price", [])]
 
 
 def test_earlier_extractions_of_the_page_are_known() -> None:
@@ -32,9 +32,9 @@ def test_earlier_extractions_of_the_page_are_known() -> None:
     record = records[0]
     RecordVersion.objects.create(record=record, values={"price": "$79.00"}, since=record.changed_at)
 
-    told = ["was extracted from this page before", "was extracted from this page long before"]
-    assert [("$89.00", told[0]), ("$79.00", told[1])] == prices(record.page)
-    assert ["41", "42"] == [one.text for one in known(record.page)["sizes"]]
+    results = ["was extracted from this page before", "was extracted from this page long before"]
+    assert [("$89.00", results[0]), ("$79.00", results[1])] == prices(record.page)
+    assert ["41", "42"] == [size.text for size in known(record.page)["sizes"]]
 
 
 def test_a_page_with_several_records_or_none_any_more_tells_nothing() -> None:
@@ -59,10 +59,10 @@ def test_the_same_address_at_another_site_is_known() -> None:
 def test_the_same_thing_elsewhere_is_known_but_for_its_name() -> None:
     shop_with_records(1)
     page = page_of(site_of("third"), "y", body_of(2))
-    found = known(page, "Trail Runner")
+    result = known(page, "Trail Runner")
 
     assert [("$89.00", "is known of the same thing at shop")] == prices(page, "Trail Runner")
-    assert "name" not in found
+    assert "name" not in result
     assert {} == known(page, "Another thing")
 
 

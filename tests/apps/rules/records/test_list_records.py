@@ -45,18 +45,18 @@ def shelves(*, is_constant: bool) -> Site:
     page = Page.objects.select_related("latest_snapshot").get(
         site=site, url=f"{site.root_url}list/1"
     )
-    said = {"page": page, "snapshot": page.latest_snapshot}
+    where = {"page": page, "snapshot": page.latest_snapshot}
     shelf, name, price = (Attribute.objects.get(name=name) for name in ("shelf", "name", "price"))
-    Annotation.objects.create(**said, attribute=shelf, xpath="/html/body/h1", text="Shelf 1")
+    Annotation.objects.create(**where, attribute=shelf, xpath="/html/body/h1", text="Shelf 1")
     for n in (1, 2, 3):
         record = f"/html/body/ul/li[{n}]"
-        Annotation.objects.create(**said, kind=Annotation.Kind.RECORD, record=[record], position=n)
+        Annotation.objects.create(**where, kind=Annotation.Kind.RECORD, record=[record], position=n)
         value = {"record": [record], "position": n}
         Annotation.objects.create(
-            **said, **value, attribute=name, xpath=f"{record}/b/a", text=f"Item 1-{n}"
+            **where, **value, attribute=name, xpath=f"{record}/b/a", text=f"Item 1-{n}"
         )
         Annotation.objects.create(
-            **said, **value, attribute=price, xpath=f"{record}/i", text=f"{n} EUR"
+            **where, **value, attribute=price, xpath=f"{record}/i", text=f"{n} EUR"
         )
     publish_rule(rule=learn_rule(cluster=Cluster.objects.present().get(site=site)))
     return site

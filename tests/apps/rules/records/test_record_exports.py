@@ -113,9 +113,9 @@ def test_each_record_is_written_once_whatever_changes_meanwhile(
     record_of(rule, page_of(rule.cluster.site, "new"))
     whole = [*begun, *parts]
 
-    told = lines_of(whole) if form == JSON_LINES else table_of(whole)
+    lines = lines_of(whole) if form == JSON_LINES else table_of(whole)
     assert sorted(f"https://shop.example/r{n}" for n in range(5)) == sorted(
-        row["url"] for row in told
+        row["url"] for row in lines
     )
 
 

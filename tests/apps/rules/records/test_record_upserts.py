@@ -81,8 +81,8 @@ def told(upsert: Upsert, rule: Rule, pages: Sequence[Page]) -> list[Any]:
     ]
     hidden = {"id", "record_id"}
     records = [
-        {name: value for name, value in one.items() if name not in hidden}
-        for one in Record.objects.order_by("change_number").values()
+        {name: value for name, value in record.items() if name not in hidden}
+        for record in Record.objects.order_by("change_number").values()
     ]
     history = RecordVersion.objects.order_by("until", "record__page", "record__key")
     versions = history.values(
@@ -94,9 +94,9 @@ def told(upsert: Upsert, rule: Rule, pages: Sequence[Page]) -> list[Any]:
 def undone(work: Callable[[], list[Any]]) -> list[Any]:
     """Return what some work returns, and undo it."""
     with transaction.atomic():
-        found = work()
+        result = work()
         transaction.set_rollback(True)
-    return found
+    return result
 
 
 @pytest.mark.postgres
@@ -127,7 +127,7 @@ def test_change_numbers_go_on_and_unchanged_records_keep_theirs(
     numbers = [page.pk for page in pages]
     upsert_records(first, pages=numbers, now=EVENING)
     upsert_records(second, pages=numbers, now=EVENING + timedelta(hours=1))
-    by_place = {(one.page_id, one.key): one for one in Record.objects.all()}
+    by_place = {(record.page_id, record.key): record for record in Record.objects.all()}
 
     assert 1 == by_place[pages[0].pk, ""].change_number
     assert (3, 0.5) == (

@@ -25,13 +25,13 @@ def ada() -> Caller:
 
 
 def rows(who: Caller, address: str = "records/") -> list[dict[str, Any]]:
-    found = []
+    results = []
     following = address
     while following:
         answer = who.get(following).json()
-        found += answer["results"]
+        results += answer["results"]
         following = answer["next"]
-    return found
+    return results
 
 
 def test_a_record_tells_all_that_is_known_of_it(ada: Caller) -> None:
@@ -58,8 +58,10 @@ def test_pages_of_the_list_neither_skip_nor_repeat_what_comes_and_changes_meanwh
 
     numbers = [row["change_number"] for row in [*first["results"], *rest]]
     assert sorted(set(numbers)) == numbers
-    assert [one.pk for one in records[:2]] == [row["id"] for row in first["results"]]
-    assert [*(one.pk for one in records[2:]), new.pk, records[0].pk] == [row["id"] for row in rest]
+    assert [record.pk for record in records[:2]] == [row["id"] for row in first["results"]]
+    assert [*(record.pk for record in records[2:]), new.pk, records[0].pk] == [
+        row["id"] for row in rest
+    ]
     assert "Changed" == rest[-1]["values"]["name"]
 
 
@@ -116,10 +118,10 @@ def test_records_of_other_peoples_sites_do_not_exist() -> None:
 
 def test_only_the_named_fields_come(ada: Caller) -> None:
     shop_with_records(3)
-    found = rows(ada, "records/?fields=url,values&limit=1")
+    result = rows(ada, "records/?fields=url,values&limit=1")
 
-    assert 3 == len(found)
-    assert {"url", "values"} == set(found[0])
+    assert 3 == len(result)
+    assert {"url", "values"} == set(result[0])
     wrong = ada.get("records/?fields=url,colour")
     assert 400 == wrong.status_code
     assert "colour" in wrong.json()["error"]["message"]
@@ -165,7 +167,8 @@ def test_a_record_has_its_history(ada: Caller) -> None:
 
     assert record.values == answer["values"]
     assert [("Old", 1, False)] == [
-        (one["values"]["name"], one["rule_version"], one["was_gone"]) for one in answer["history"]
+        (each["values"]["name"], each["rule_version"], each["was_gone"])
+        for each in answer["history"]
     ]
     assert 404 == ada.get("records/999999/").status_code
 

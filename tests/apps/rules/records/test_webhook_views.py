@@ -61,8 +61,8 @@ def test_the_log_tells_how_each_message_went(ops: Client, webhook: Webhook) -> N
     assert "No messages yet" in ops.get(address).content.decode()
     failed(webhook)
 
-    for told in ("Given up", "It answered 500.", "Send again", "Resume"):
-        assert told in ops.get(address).content.decode()
+    for each in ("Given up", "It answered 500.", "Send again", "Resume"):
+        assert each in ops.get(address).content.decode()
 
 
 def test_a_message_is_sent_again(ops: Client, webhook: Webhook) -> None:

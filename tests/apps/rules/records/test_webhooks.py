@@ -35,8 +35,8 @@ class Receiver:
         self.got: list[Asked] = []
         self.host = FakeHost({"/hook": self._answer})
 
-    def _answer(self, asked: Asked) -> Answer:
-        self.got.append(asked)
+    def _answer(self, request: Asked) -> Answer:
+        self.got.append(request)
         return Answer(status=self.statuses.pop(0) if self.statuses else 204)
 
 
@@ -68,9 +68,9 @@ def test_a_message_tells_what_to_pull_and_its_signature_holds(receiver: Receiver
     assert 1 == webhooks.plan_deliveries()
     assert 1 == send()
 
-    (asked,) = receiver.got
-    headers = {name.lower(): value for name, value in asked.headers.items()}
-    data = orjson.loads(asked.body)
+    (requested,) = receiver.got
+    headers = {name.lower(): value for name, value in requested.headers.items()}
+    data = orjson.loads(requested.body)
     assert ("records.changed", "shop", 1) == (
         data["type"],
         data["data"]["site"],
@@ -83,10 +83,10 @@ def test_a_message_tells_what_to_pull_and_its_signature_holds(receiver: Receiver
     assert [records[0].pk] == [row["id"] for row in pulled]
 
     key = base64.b64decode(webhooks.secret_of(webhook).removeprefix("whsec_"))
-    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + asked.body
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + requested.body
     expected = base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
     assert f"v1,{expected}" == headers["webhook-signature"]
-    assert ("POST", str(len(asked.body))) == (asked.method, headers["content-length"])
+    assert ("POST", str(len(requested.body))) == (requested.method, headers["content-length"])
 
 
 def test_nothing_is_told_twice_and_nothing_of_before(receiver: Receiver) -> None:
@@ -115,7 +115,7 @@ def test_a_message_that_is_not_taken_is_sent_again_under_the_same_id(receiver: R
     assert 0 == send()
     make_due()
     assert 1 == send()
-    assert 1 == len({asked.headers["webhook-id"] for asked in receiver.got})
+    assert 1 == len({request.headers["webhook-id"] for request in receiver.got})
 
 
 @pytest.mark.parametrize("status", [410, 500])

@@ -47,7 +47,7 @@ def test_what_is_lost_is_counted_field_by_field() -> None:
 
     assert {"": {"changed": N}, "name": {"same": N}, "price": {"lost": N}} == counts(impact)
     assert (N, 1) == (impact.figures["pages"], impact.against_version)
-    lost = [one for one in impact.examples if one["attribute"] == "price"]
+    lost = [example for example in impact.examples if example["attribute"] == "price"]
     assert (25, "lost", "$1.00", None) == (
         len(lost),
         *(lost[0][name] for name in ("kind", "was", "now")),

@@ -60,7 +60,7 @@ class TestQueue:
         compared(rule)
         page = text(rob, reverse("review"))
 
-        for told in (
+        for each in (
             "the shop has new prices",
             "by eve",
             "products@2",
@@ -68,7 +68,7 @@ class TestQueue:
             "~27",
             "may publish",
         ):
-            assert told in page
+            assert each in page
 
     def test_a_decided_review_moves_down(self, rob: Client) -> None:
         rule = shop_with_draft()
@@ -281,7 +281,7 @@ class TestEconomics:
         )
         shown = text(rob, reverse("economics", args=["shop"]))
 
-        for told in (
+        for each in (
             "42 s",
             "8.0 a page",
             "75.0 %",
@@ -289,7 +289,7 @@ class TestEconomics:
             "about 3 pages of 2 clusters",
             "2 min",
         ):
-            assert told in shown
+            assert each in shown
 
     def test_before_anything_it_says_what_is_to_do(self, rob: Client) -> None:
         rule_of(shop_with_draft().cluster.site, cluster="others", state=Rule.State.DRAFT)

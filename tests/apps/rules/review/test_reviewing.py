@@ -180,8 +180,8 @@ class TestForce:
             publish_reviewed(rule=rule, actor=rob, is_forced=True)
         publish_reviewed(rule=rule, actor=rob, is_forced=True, reason="the shop renamed all")
 
-        told = AuditEntry.objects.filter(action="rule.published").latest("pk").detail
-        assert ("the shop renamed all", True) == (told["reason"], told["forced"])
+        entries = AuditEntry.objects.filter(action="rule.published").latest("pk").detail
+        assert ("the shop renamed all", True) == (entries["reason"], entries["forced"])
         assert "the shop renamed all" == Review.objects.get(rule=rule).reason
 
     def test_without_changed_constants_none_is_needed(self) -> None:

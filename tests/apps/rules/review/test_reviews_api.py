@@ -63,6 +63,6 @@ def test_the_impact_is_computed_by_a_job_and_read(eve: Caller) -> None:
     )
     compared(rule)
 
-    (told,) = eve.get(f"rules/{rule.pk}/impacts/").json()["results"]
-    assert (27, 1) == (told["figures"]["counts"]["name"]["changed"], told["against_version"])
-    assert Job.objects.get(task="rules.compute_impact").pk == told["job"]
+    (answer,) = eve.get(f"rules/{rule.pk}/impacts/").json()["results"]
+    assert (27, 1) == (answer["figures"]["counts"]["name"]["changed"], answer["against_version"])
+    assert Job.objects.get(task="rules.compute_impact").pk == answer["job"]

@@ -44,11 +44,11 @@ def take_tour(**options: object) -> str:
 @pytest.mark.django_db(transaction=True)
 class TestTour:
     def test_each_step_tells_what_it_did(self, installation: Path) -> None:
-        told = take_tour(max_pages=5)
+        output = take_tour(max_pages=5)
 
-        assert all(step.title in told for step in demo.STEPS)
-        assert "4 sites, 4 of them new" in told
-        assert "20 pages stored" in told
+        assert all(step.title in output for step in demo.STEPS)
+        assert "4 sites, 4 of them new" in output
+        assert "20 pages stored" in output
         assert sorted(sites.NAMES) == list(Site.objects.values_list("name", flat=True))
         assert {name: sites.load(name).vertical["name"] for name in sites.NAMES} == {
             site.name: site.assignments.get().vertical.name for site in Site.objects.all()
@@ -60,19 +60,19 @@ class TestTour:
     def test_the_second_tour_adds_nothing(self, installation: Path) -> None:
         take_tour(max_pages=5)
         before = [model.objects.count() for model in (Site, Vertical, User, Job, Page, SearchClick)]
-        told = take_tour(max_pages=5)
+        output = take_tour(max_pages=5)
 
         assert before == [
             model.objects.count() for model in (Site, Vertical, User, Job, Page, SearchClick)
         ]
-        assert told.count("crawled before") == 4
+        assert output.count("crawled before") == 4
 
     def test_a_longer_tour_crawls_on(self, installation: Path) -> None:
         take_tour(max_pages=2)
-        told = take_tour(max_pages=6)
+        output = take_tour(max_pages=6)
 
-        assert "24 pages stored" in told
-        assert "crawled before" not in told
+        assert "24 pages stored" in output
+        assert "crawled before" not in output
 
     def test_a_vertical_that_people_changed_stays_as_they_made_it(self, installation: Path) -> None:
         save_vertical(name="demo_article", attributes=[AttributeType("headline")], actor=None)
@@ -113,7 +113,7 @@ class TestPeople:
         monkeypatch.setattr(demo, "STEPS", [])
 
     def test_there_is_one_of_each_role_who_can_log_in(self) -> None:
-        told = take_tour()
+        output = take_tour()
         passwords = logins.read_logins()
 
         assert set(Role.values) == set(logins.PEOPLE.values())
@@ -121,7 +121,7 @@ class TestPeople:
             user = User.objects.get(username=name)
             assert user.has_role(role)
             assert user.check_password(passwords[name])
-            assert passwords[name] in told
+            assert passwords[name] in output
         assert not User.objects.get(username="viewer").has_role(Role.EDITOR)
 
     def test_nobody_else_can_read_the_passwords(self) -> None:
@@ -133,29 +133,29 @@ class TestPeople:
     def test_the_same_passwords_are_told_again(self) -> None:
         take_tour()
         before = logins.read_logins()
-        told = take_tour()
+        output = take_tour()
 
         assert before == logins.read_logins()
-        assert all(password in told for password in before.values())
+        assert all(password in output for password in before.values())
 
     def test_a_password_that_was_changed_is_not_told(self) -> None:
         take_tour()
         old = logins.read_logins()["editor"]
         editor = User.objects.get(username="editor")
         people.set_password(user=editor, password="a-better-one-of-my-own", actor=None)
-        told = take_tour()
+        output = take_tour()
 
-        assert "changed since" in told
-        assert old not in told
+        assert "changed since" in output
+        assert old not in output
         editor.refresh_from_db()
         assert editor.check_password("a-better-one-of-my-own")
 
     def test_an_account_that_was_there_before_is_left_alone(self) -> None:
         admin = people.create_user(username="Admin", password="long-before-the-demo", actor=None)
-        told = take_tour()
+        output = take_tour()
 
         admin.refresh_from_db()
-        assert "not the demo's" in told
+        assert "not the demo's" in output
         assert admin.check_password("long-before-the-demo")
         assert not admin.has_role(Role.VIEWER)
 
@@ -169,9 +169,9 @@ class TestPeople:
         take_tour()
         password = logins.read_logins()["viewer"]
         logins.logins_path().unlink()
-        told = take_tour()
+        output = take_tour()
 
-        assert password not in told
+        assert password not in output
         assert User.objects.get(username="viewer").check_password(password)
 
 

@@ -80,18 +80,18 @@ def test_the_tour_ends_with_true_records() -> None:
 
 def test_a_second_tour_adds_nothing_and_leaves_what_people_did() -> None:
     take_tour()
-    said = (
+    annotated = (
         Annotation.objects.live()
         .filter(attribute__name="name")
         .select_related("snapshot", "attribute")[0]
     )
-    annotate(snapshot=said.snapshot, attribute=said.attribute, marks=[], actor=None)
+    annotate(snapshot=annotated.snapshot, attribute=annotated.attribute, marks=[], actor=None)
     before = counts()
-    told = take_tour()
+    output = take_tour()
 
     assert before == counts()
     for word in ("clustered", "drawn", "annotated", "published", "extracted"):
-        assert f"{word} before" in told
+        assert f"{word} before" in output
 
 
 def test_every_address_that_the_tour_tells_opens() -> None:
@@ -115,7 +115,7 @@ def test_what_fails_is_told_and_the_next_tour_makes_up_for_it(installation: Path
     assert User.objects.filter(username="admin").exists()
 
     in_the_way.unlink()
-    told = take_tour()
-    assert "failed:" not in told
-    assert "clustered before" in told
+    output = take_tour()
+    assert "failed:" not in output
+    assert "clustered before" in output
     assert Record.objects.count() > 0

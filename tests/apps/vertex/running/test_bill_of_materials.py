@@ -76,20 +76,20 @@ class TestCheck:
 
     def check(self, locked: Path, address: str) -> tuple[str, str, str]:
         """Return what the command prints, says, and fails with."""
-        out, said, failure = io.StringIO(), io.StringIO(), ""
-        options: dict[str, Any] = {"stdout": out, "stderr": said}
+        out, annotated, failure = io.StringIO(), io.StringIO(), ""
+        options: dict[str, Any] = {"stdout": out, "stderr": annotated}
         words = ["--check", "--requirements", locked, "--advisories", address]
         try:
             call_command("bill_of_materials", *words, **options)
         except CommandError as error:
             failure = str(error)
-        return out.getvalue(), said.getvalue(), failure
+        return out.getvalue(), annotated.getvalue(), failure
 
     def test_known_flaws_are_named_and_fail(self, locked: Path) -> None:
-        asked: list[dict[str, Any]] = []
+        requested: list[dict[str, Any]] = []
 
         def answer(request: Asked) -> Answer:
-            asked.append(json.loads(request.body))
+            requested.append(json.loads(request.body))
             rows = [{"vulns": [{"id": "PYSEC-1"}, {"id": "GHSA-2"}]}, {}]
             return Answer(json.dumps({"results": rows}).encode())
 
@@ -100,7 +100,7 @@ class TestCheck:
         assert [
             {"package": {"ecosystem": "PyPI", "name": "celery"}, "version": "5.6.0"},
             {"package": {"ecosystem": "PyPI", "name": "kombu-x"}, "version": "5.4"},
-        ] == asked[0]["queries"]
+        ] == requested[0]["queries"]
 
     def test_none_are_said_to_be_none(self, locked: Path) -> None:
         with FakeHost({"/v1": Answer(b'{"results": [{}, {}]}')}) as host:
@@ -117,9 +117,9 @@ class TestCheck:
         self, locked: Path, answer: Answer | None
     ) -> None:
         if answer is None:
-            out, said, failure = self.check(locked, "http://127.0.0.1:1/v1")
+            out, annotated, failure = self.check(locked, "http://127.0.0.1:1/v1")
         else:
             with FakeHost({"/v1": answer}) as host:
-                out, said, failure = self.check(locked, f"{host.url}/v1")
+                out, annotated, failure = self.check(locked, f"{host.url}/v1")
         assert ("", "") == (out, failure)
-        assert said.startswith("Not checked: nobody can be asked for known vulnerabilities (")
+        assert annotated.startswith("Not checked: nobody can be asked for known vulnerabilities (")

@@ -22,12 +22,12 @@ def channel_of(folder: Path) -> Any:
 
 
 def take_all(channel: Any, queue: str) -> list[Any]:
-    taken = []
+    results = []
     while True:
         try:
-            taken.append(channel._get(queue))
+            results.append(channel._get(queue))
         except Empty:
-            return taken
+            return results
 
 
 def test_messages_come_in_the_order_in_which_they_went(tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def all_is_well(settings: Any) -> None:
 
 def checks() -> tuple[int, dict[str, Any]]:
     response = Client().get("/readyz")
-    told = response.json()
-    assert (response.status_code == 200) == told["ready"]
-    return response.status_code, told["checks"]
+    answer = response.json()
+    assert (response.status_code == 200) == answer["ready"]
+    return response.status_code, answer["checks"]
 
 
 def test_a_living_process_says_so_and_asks_nobody(django_assert_num_queries: Any) -> None:
@@ -59,10 +59,10 @@ def test_a_living_process_says_so_and_asks_nobody(django_assert_num_queries: Any
 
 
 def test_all_is_well() -> None:
-    status, told = checks()
+    status, result = checks()
 
     assert 200 == status
-    assert [] == [name for name, check in told.items() if not check["ok"]]
+    assert [] == [name for name, check in result.items() if not check["ok"]]
     assert {
         "database",
         "migrations",
@@ -72,8 +72,8 @@ def test_all_is_well() -> None:
         "broker",
         "workers",
         "overdue_jobs",
-    } == set(told)
-    assert all(check["message"] for check in told.values())
+    } == set(result)
+    assert all(check["message"] for check in result.values())
 
 
 def test_a_full_disk_takes_the_installation_out_of_service(
@@ -81,27 +81,27 @@ def test_a_full_disk_takes_the_installation_out_of_service(
 ) -> None:
     full = Usage(10**12, 10**12, (settings.MIN_FREE_MB - 1) * 2**20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
-    status, told = checks()
+    status, result = checks()
 
-    assert (503, False) == (status, told["disk"]["ok"])
-    assert "Make room" in told["disk"]["message"]
+    assert (503, False) == (status, result["disk"]["ok"])
+    assert "Make room" in result["disk"]["message"]
 
 
 def test_migrations_that_are_not_applied_are_counted() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'annotation'")
-    status, told = checks()
+    status, result = checks()
 
-    assert (503, False) == (status, told["migrations"]["ok"])
-    assert "manage.py migrate" in told["migrations"]["message"]
+    assert (503, False) == (status, result["migrations"]["ok"])
+    assert "manage.py migrate" in result["migrations"]["message"]
 
 
 def test_a_page_store_that_cannot_be_written_is_told(settings: Any, tmp_path: Any) -> None:
     (tmp_path / "file").write_text("in the way")
     settings.PAGE_STORE_DIR = tmp_path / "file" / "pages"
-    status, told = checks()
+    status, result = checks()
 
-    assert (503, False) == (status, told["page_store"]["ok"])
+    assert (503, False) == (status, result["page_store"]["ok"])
 
 
 def test_a_probe_leaves_nothing_in_the_page_store(settings: Any) -> None:
@@ -114,20 +114,20 @@ def test_a_probe_leaves_nothing_in_the_page_store(settings: Any) -> None:
 def test_a_page_store_that_is_not_mounted_is_told_and_not_made_anew(settings: Any) -> None:
     page_store().put(b"<p>x")
     shutil.move(settings.PAGE_STORE_DIR, settings.PAGE_STORE_DIR.with_name("elsewhere"))
-    status, told = checks()
+    status, result = checks()
 
-    assert (503, False) == (status, told["page_store"]["ok"])
-    assert "not mounted" in told["page_store"]["message"]
+    assert (503, False) == (status, result["page_store"]["ok"])
+    assert "not mounted" in result["page_store"]["message"]
     assert not settings.PAGE_STORE_DIR.exists()
 
 
 def test_a_page_store_of_another_installation_is_told(settings: Any) -> None:
     page_store().put(b"<p>x")
     write_owner(settings.PAGE_STORE_DIR, "somebody-elses")
-    status, told = checks()
+    status, result = checks()
 
-    assert (503, False) == (status, told["page_store"]["ok"])
-    assert "another installation's" in told["page_store"]["message"]
+    assert (503, False) == (status, result["page_store"]["ok"])
+    assert "another installation's" in result["page_store"]["message"]
 
 
 def test_a_database_that_is_gone_is_told_without_its_address(
@@ -137,17 +137,17 @@ def test_a_database_that_is_gone_is_told_without_its_address(
         raise OperationalError("connection to postgresql://vertex:swordfish@db.internal failed")
 
     monkeypatch.setattr(health, "CHECKS", (health.Probe("database", fail),))
-    status, told = checks()
+    status, result = checks()
 
-    assert (503, False) == (status, told["database"]["ok"])
-    assert "swordfish" not in json.dumps(told)
+    assert (503, False) == (status, result["database"]["ok"])
+    assert "swordfish" not in json.dumps(result)
 
 
 def test_workers_that_are_gone_are_told_and_reading_goes_on() -> None:
     Heartbeat.objects.all().delete()
-    status, told = checks()
+    status, result = checks()
 
-    assert (200, False, False) == (status, told["workers"]["ok"], told["workers"]["matters"])
+    assert (200, False, False) == (status, result["workers"]["ok"], result["workers"]["matters"])
 
 
 def test_overdue_jobs_are_counted() -> None:
@@ -157,33 +157,33 @@ def test_overdue_jobs_are_counted() -> None:
         title="Late",
         due_at=timezone.now() - heartbeat.OVERDUE_AFTER * 2,
     )
-    _, told = checks()
+    _, result = checks()
 
     assert (False, "1 jobs are overdue.") == (
-        told["overdue_jobs"]["ok"],
-        told["overdue_jobs"]["message"],
+        result["overdue_jobs"]["ok"],
+        result["overdue_jobs"]["message"],
     )
 
 
 def test_a_broker_that_does_not_answer_is_told_at_once(settings: Any) -> None:
     settings.CELERY_BROKER_URL = "amqp://guest:swordfish@127.0.0.1:9//"
     with using_broker(settings.CELERY_BROKER_URL):
-        status, told = checks()
+        status, result = checks()
 
-    assert (200, False) == (status, told["broker"]["ok"])
-    assert "swordfish" not in json.dumps(told)
+    assert (200, False) == (status, result["broker"]["ok"])
+    assert "swordfish" not in json.dumps(result)
 
 
 @pytest.mark.redis
 def test_a_broker_that_answers_is_well(settings: Any, redis_url: str) -> None:
     settings.CELERY_BROKER_URL = redis_url
     with using_broker(redis_url):
-        _, told = checks()
+        _, result = checks()
 
-    assert told["broker"]["ok"]
+    assert result["broker"]["ok"]
 
 
 def test_strangers_learn_what_fails_and_not_why() -> None:
-    told = Client(REMOTE_ADDR="192.0.2.7").get("/readyz").json()
+    answer = Client(REMOTE_ADDR="192.0.2.7").get("/readyz").json()
 
-    assert {"ok", "matters"} == {key for check in told["checks"].values() for key in check}
+    assert {"ok", "matters"} == {key for check in answer["checks"].values() for key in check}

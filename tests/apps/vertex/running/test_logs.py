@@ -85,10 +85,10 @@ def test_a_well_formed_id_is_taken_over(ada: Caller, log: Log) -> None:
     "bad", ["", "short", "x" * 65, "has space in it", "<script>alert", "línea-nueva", "a\tbcdefgh"]
 )
 def test_an_id_that_is_not_well_formed_is_replaced(ada: Caller, log: Log, bad: str) -> None:
-    told = ada.get("sites/", headers={"X-Request-ID": bad})["X-Request-ID"]
+    answer = ada.get("sites/", headers={"X-Request-ID": bad})["X-Request-ID"]
 
-    assert told != bad
-    assert 36 == len(told)
+    assert answer != bad
+    assert 36 == len(answer)
 
 
 def test_what_a_request_does_bears_its_id(ada: Caller, log: Log) -> None:

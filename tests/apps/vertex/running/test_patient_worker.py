@@ -10,7 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.installation import installation, wait_until
+from tests.installation import new_installation, wait_until
 from tests.servers import _free_port
 from vertex.running.patient_worker import MAX_HEAD, read_head
 
@@ -25,10 +25,10 @@ URL_ENCODED = b"application/x-www-form-urlencoded"
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Yield where a web server of one process and two threads listens."""
     port = _free_port()
-    with installation(tmp_path_factory.mktemp("web")) as made:
-        made.more = {"VERTEX_BIND": f"127.0.0.1:{port}", "VERTEX_WEB_WORKERS": "1"}
+    with new_installation(tmp_path_factory.mktemp("web")) as installation:
+        installation.more = {"VERTEX_BIND": f"127.0.0.1:{port}", "VERTEX_WEB_WORKERS": "1"}
         arguments = ["-m", "gunicorn", "--config=python:vertex.running.gunicorn", "--threads=2"]
-        made.start(*arguments, "--no-control-socket", "vertex.wsgi", log="web")
+        installation.start(*arguments, "--no-control-socket", "vertex.wsgi", log="web")
         wait_until(lambda: is_answered(port), "an answer")
         yield port
 

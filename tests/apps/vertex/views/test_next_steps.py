@@ -88,9 +88,9 @@ def test_an_open_change_comes_before_all_else_and_its_repair_is_offered(operator
     site = in_use()
     changed(site)
     change = SiteChange.objects.get()
-    found = step(site, operator)
-    assert ("Look at the change", "bad") == (found.word, found.tone)
-    assert reverse("site_change", args=[site.name, change.pk]) == found.href
+    next_step = step(site, operator)
+    assert ("Look at the change", "bad") == (next_step.word, next_step.tone)
+    assert reverse("site_change", args=[site.name, change.pk]) == next_step.href
     Proposal.objects.create(
         site=site, name="products", decision="proposed", from_cluster=change.cluster
     )
@@ -129,9 +129,9 @@ def test_nobody_is_led_to_what_is_refused(role: Role) -> None:
     client.force_login(user)
     for prepare in (lambda: None, lambda: with_pages(site), lambda: clustered(site)):
         prepare()
-        found = step(site, user)
-        assert found.text
-        assert not found.href or 200 == client.get(found.href).status_code
+        next_step = step(site, user)
+        assert next_step.text
+        assert not next_step.href or 200 == client.get(next_step.href).status_code
 
 
 def test_the_list_of_sites_and_the_page_of_a_site_show_it(operator: User) -> None:

@@ -55,10 +55,10 @@ def test_what_all_pages_have_around_them_takes_one_line() -> None:
 
 def test_two_pages_of_a_template_look_alike_and_another_does_not() -> None:
     detail = "<main><h1>{}</h1><img src=a.png><p>{}</p></main>"
-    one, other = detail.format("Boots", "Dry feet."), detail.format("Tents", "Dry all.")
+    first, other = detail.format("Boots", "Dry feet."), detail.format("Tents", "Dry all.")
     table = "<main><h1>Boots</h1><table><tr><td>1<td>2</tr></table></main>"
 
-    assert fills(one) == fills(other) != fills(table)
+    assert fills(first) == fills(other) != fills(table)
 
 
 def test_everything_stays_on_the_sheet() -> None:

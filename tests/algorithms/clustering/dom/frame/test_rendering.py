@@ -55,7 +55,7 @@ def numbers_and_texts(html: str) -> tuple[list[Place], list[Place]]:
     by_number = {
         int(one.get("data-n", "")): one for one in shown.iter(etree.Element) if one.get("data-n")
     }
-    wanted = [(place.get(one.getparent()), stored_texts(one)) for one in stored]
+    wanted = [(place.get(each.getparent()), stored_texts(each)) for each in stored]
     return wanted, [
         (parent_number(by_number[n]), shown_texts(by_number[n])) for n in range(len(by_number))
     ]

@@ -330,10 +330,10 @@ def test_what_is_secret_of_a_site_goes_to_its_host_only(renderer: Renderer) -> N
         )
         renderer.render(host.url, takes=takes_page, session=session)
 
-    asked = {each.path: each.headers for each in host.asked}
-    assert asked["/"]["Authorization"] == "Bearer s3cret"
-    assert asked["/"]["Cookie"] == asked["/near.png"]["Cookie"] == "session=s3cret"
-    assert {headers["User-Agent"] for headers in asked.values()} == {"Reader/2"}
-    assert "Authorization" not in asked["/near.png"]
+    body = {each.path: each.headers for each in host.asked}
+    assert body["/"]["Authorization"] == "Bearer s3cret"
+    assert body["/"]["Cookie"] == body["/near.png"]["Cookie"] == "session=s3cret"
+    assert {headers["User-Agent"] for headers in body.values()} == {"Reader/2"}
+    assert "Authorization" not in body["/near.png"]
     assert other.asked, "the control: the browser went there"
     assert not any("s3cret" in str(each.headers) for each in other.asked)

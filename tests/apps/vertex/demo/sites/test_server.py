@@ -91,10 +91,10 @@ def test_an_unknown_address_is_404_and_an_unknown_product_200(visitor: Visitor) 
 
 
 def test_the_search_finds_what_is_there(visitor: Visitor) -> None:
-    found = visitor.get("/search?q=kids")
+    answer = visitor.get("/search?q=kids")
 
-    assert b"results for" in found.body
-    assert b"Nothing matches" not in found.body
+    assert b"results for" in answer.body
+    assert b"Nothing matches" not in answer.body
     assert b"Nothing matches" in visitor.get("/search?q=zeppelin").body
     assert b"&lt;script&gt;" in visitor.get("/search?q=%3Cscript%3E").body
 
@@ -194,10 +194,10 @@ def test_the_command_serves_a_site() -> None:
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
-        told = process.stderr.readline()
-        port = int(told.rpartition(f"{LOOPBACK}:")[2].partition("/")[0])
+        result = process.stderr.readline()
+        port = int(result.rpartition(f"{LOOPBACK}:")[2].partition("/")[0])
 
-        assert "Tinker Board, edition 2" in told
+        assert "Tinker Board, edition 2" in result
         assert is_served("tinker-board", port)
     finally:
         process.kill()

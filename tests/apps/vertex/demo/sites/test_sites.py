@@ -47,9 +47,9 @@ all_sites = pytest.mark.parametrize("name", sites.NAMES)
 
 def text_at(page: DemoPage, xpath: str) -> str:
     """Return the displayed text at one place, which must exist once."""
-    found = tree(page).xpath(xpath)
-    assert len(found) == 1, (page.path, xpath)
-    text = found[0] if isinstance(found[0], str) else found[0].text_content()
+    nodes = tree(page).xpath(xpath)
+    assert len(nodes) == 1, (page.path, xpath)
+    text = nodes[0] if isinstance(nodes[0], str) else nodes[0].text_content()
     return " ".join(text.split())
 
 
@@ -185,8 +185,8 @@ def shape(page: DemoPage) -> Counter[str]:
     )
 
 
-def similarity(one: Counter[str], other: Counter[str]) -> float:
-    return (one & other).total() / (one | other).total()
+def similarity(counts: Counter[str], other: Counter[str]) -> float:
+    return (counts & other).total() / (counts | other).total()
 
 
 @all_sites
@@ -248,13 +248,13 @@ class TestEditions:
 
     def test_the_near_twin_differs_in_a_section_only(self, name: str) -> None:
         site = sites.load(name, 1)
-        one, twin = (
+        first, twin = (
             labels([page for page in site.pages.values() if page.type == kind])
             for kind in NEAR_TWINS[name]
         )
 
-        assert 1 <= len(twin - one) <= 4
-        assert set() == one - twin
+        assert 1 <= len(twin - first) <= 4
+        assert set() == first - twin
 
 
 def labels(pages: list[DemoPage]) -> set[str]:
