@@ -13,11 +13,11 @@ from typing import Any
 
 from clustering.services.children.limits import (
     MAX_ANSWER_BYTES,
+    joined,
     packed,
-    read_json,
     read_message,
+    separated,
     unpacked,
-    write_json,
     write_message,
 )
 
@@ -46,19 +46,20 @@ def serve(cpu_seconds: int, memory: int) -> None:
 def answer_call(call: bytes) -> bytes:
     """Return what the called function returns, or why it returned nothing."""
     try:
-        name, args, named = read_json(call)
+        (name, args, named), rest = separated(call)
         module, _, function = name.partition(":")
-        returned = getattr(import_module(module), function)(
-            *map(unpacked, args), **{key: unpacked(value) for key, value in named.items()}
-        )
-        answer = write_json({"returned": packed(returned)})
+        values = [unpacked(value, rest) for value in args]
+        named_values = {key: unpacked(value, rest) for key, value in named.items()}
+        returned = getattr(import_module(module), function)(*values, **named_values)
+        parts: list[bytes] = []
+        answer = joined({"returned": packed(returned, parts)}, parts)
     except (MemoryError, RecursionError):
-        return b'{"stopped": "it needs more memory than it may have"}'
+        return joined({"stopped": "it needs more memory than it may have"}, [])
     except Exception as error:  # noqa: BLE001 - the parent raises it, with its name
-        return write_json({"failed": f"{type(error).__name__}: {error}"})
+        return joined({"failed": f"{type(error).__name__}: {error}"}, [])
     if len(answer) > MAX_ANSWER_BYTES:
         size = f"{len(answer):,} bytes; at most {MAX_ANSWER_BYTES:,} are taken"
-        return write_json({"stopped": f"what is made of it has {size}"})
+        return joined({"stopped": f"what is made of it has {size}"}, [])
     return answer
 
 

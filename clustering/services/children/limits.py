@@ -2,8 +2,8 @@
 
 Neither signals nor a job's own time limit interrupt libxml2 or Python's expressions, which run in C. The
 child (`child`) is told the name of a function and what it is called with, and writes back what it returns,
-JSON both ways and bytes as base64: nothing that comes back is run. It knows no Django, so that it starts in a
-moment, it may write no file and connect to nothing, and it is replaced after MAX_CALLS.
+JSON with bytes behind it both ways: nothing that comes back is run. It knows no Django, so that it starts in
+a moment, it may write no file and connect to nothing, and it is replaced after MAX_CALLS.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import signal
 import subprocess
 import sys
 import threading
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, Final, ParamSpec, Self, TypeVar, cast
 
@@ -109,26 +109,31 @@ class LimitedChild:
         Raises CallStopped, ChildrenBusy, CallFailed.
         """
         name = f"{function.__module__}:{function.__name__}"
-        question = [name, list(map(packed, args)), {key: packed(named[key]) for key in named}]
+        parts: list[bytes] = []
+        question = [
+            name,
+            [packed(value, parts) for value in args],
+            {key: packed(named[key], parts) for key in named},
+        ]
         with self._lock:
-            answer = self._exchange(write_json(question))
+            answer, rest = self._exchange(joined(question, parts))
             if "stopped" in answer:
                 self.close()  # the memory that it is left with may be too little for any page
         if "stopped" in answer:
             raise CallStopped(answer["stopped"])
         if "failed" in answer:
             raise CallFailed(answer["failed"])
-        result: R = unpacked(answer["returned"])
+        result: R = unpacked(answer["returned"], rest)
         return result
 
-    def _exchange(self, question: bytes) -> dict[str, Any]:
+    def _exchange(self, question: bytes) -> tuple[dict[str, Any], IO[bytes]]:
         process = self._ready_process()
         requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         timer = threading.Timer(self._wall_seconds, self._end_late, [process])
         timer.start()
         try:
             write_message(requests, question)
-            answer: dict[str, Any] = read_json(read_message(answers))
+            answer, rest = separated(read_message(answers))
         except (BrokenPipeError, EOFError, ValueError):
             stopped = self._why_ended(process)
             self.close()
@@ -137,7 +142,7 @@ class LimitedChild:
             raise stopped from None
         finally:
             timer.cancel()
-        return answer
+        return answer, rest
 
     def _end_late(self, process: subprocess.Popen[bytes]) -> None:
         self._is_late = True
@@ -245,16 +250,32 @@ def end_idle_children() -> None:
             _pools.pop((process, purpose)).close()
 
 
-def packed(value: object) -> object:
-    """Return a value as JSON can hold it."""
-    return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
+def packed(value: object, parts: list[bytes]) -> object:
+    """Return a value as JSON can hold it; bytes become a part of their own."""
+    if not isinstance(value, bytes):
+        return value
+    parts.append(value)
+    return {"bytes": len(value)}
 
 
-def unpacked(value: Any) -> Any:
-    """Return the value that was packed."""
-    if isinstance(value, dict) and value.keys() == {"base64"}:
-        return b64decode(value["base64"])
+def unpacked(value: Any, parts: IO[bytes]) -> Any:
+    """Return the value that was packed; in the order of packing, since the parts are read one by one."""
+    if isinstance(value, dict) and value.keys() == {"bytes"}:
+        return parts.read(value["bytes"])
     return value
+
+
+def joined(document: object, parts: Sequence[bytes]) -> bytes:
+    """Return a message: JSON with its length before it, and the parts behind it."""
+    head = write_json(document)
+    return b"".join([len(head).to_bytes(N_LENGTH, "big"), head, *parts])
+
+
+def separated(message: bytes) -> tuple[Any, IO[bytes]]:
+    """Return the JSON of a message, and its parts. Raises ValueError."""
+    rest = BytesIO(message)
+    head = rest.read(int.from_bytes(rest.read(N_LENGTH), "big"))
+    return read_json(head), rest
 
 
 def write_json(value: object) -> bytes:

@@ -7,13 +7,26 @@ from collections.abc import Mapping, Sequence
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.observation import ObservedPage, observe_pages
 from clustering.algorithms.packed_observations import observe_packed
-from clustering.algorithms.plain_messages import read_plain, write_plain
+from clustering.algorithms.plain_messages import write_plain
 
 
-def observe_message(message: bytes) -> bytes:
-    """Return what `observe_batch` returns, for an algorithm, its parameters and pages, all as messages."""
-    algorithm, parameters, pages = read_plain(message)
-    return write_plain(observe_batch(algorithm, parameters, pages))
+def observe_bodies(
+    bodies: bytes,
+    pages: Sequence[tuple[int, str, str]],
+    algorithm: str | None,
+    parameters: Mapping[str, object],
+) -> bytes:
+    """Return what `observe_batch` returns as a message.
+
+    `bodies` holds the pages one after the other; of each `pages` says how many bytes it has, its address and
+    its content type.
+    """
+    raw_pages = []
+    start = 0
+    for n_bytes, url, content_type in pages:
+        raw_pages.append(RawPage(url, bodies[start : start + n_bytes], content_type))
+        start += n_bytes
+    return write_plain(observe_batch(algorithm, parameters, raw_pages))
 
 
 def observe_batch(

@@ -16,7 +16,7 @@ from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.grouping import Clusterer, RawPage
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.packed_observations import is_packable, observation_for, unpack_page
-from clustering.algorithms.plain_messages import BadMessage, read_plain, write_plain
+from clustering.algorithms.plain_messages import BadMessage, read_plain
 from clustering.services.children.limits import (
     MAX_CHILDREN,
     PATIENCE_OF_JOBS,
@@ -25,7 +25,7 @@ from clustering.services.children.limits import (
 )
 from clustering.services.children.stored import mark_too_heavy
 from clustering.services.clusters.observation_store import observation_store
-from clustering.services.clusters.observer_child import observe_batch, observe_message
+from clustering.services.clusters.observer_child import observe_batch, observe_bodies
 from clustering.services.pages.stored_pages import StoredPage, read_pages
 
 PAGES_PER_BATCH: Final = 50
@@ -191,9 +191,10 @@ def _ask(
     algorithm: str | None, parameters: Mapping[str, object], pages: list[RawPage]
 ) -> list[Any]:
     """Return what a child observes of pages. Raises CallStopped."""
-    message = write_plain((algorithm, dict(parameters), pages))
+    bodies = b"".join([page.body for page in pages])
+    sizes = [(len(page.body), page.url, page.content_type) for page in pages]
     with lent_child(OBSERVING, PATIENCE_OF_JOBS) as child:
-        answer = child.call(observe_message, message)
+        answer = child.call(observe_bodies, bodies, sizes, algorithm, dict(parameters))
     try:
         observed: list[Any] = read_plain(answer)
     except BadMessage as error:

@@ -8,9 +8,8 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from clustering.algorithms.plain_messages import read_plain
 from clustering.dom.links import read_links
-from clustering.services.clusters.observer_child import observe_message
+from clustering.services.clusters.observer_child import observe_bodies
 
 
 def length(body: bytes, content_type: str = "", *, times: int = 1) -> list[object]:
@@ -76,15 +75,15 @@ def read_links_unless_heavy(bodies: bytes, pages: list[tuple[int, str, str]]) ->
     return read_links(bodies, pages)
 
 
-def observe_unless_heavy(message: bytes) -> bytes:
+def observe_unless_heavy(bodies: bytes, pages: Any, algorithm: Any, parameters: Any) -> bytes:
     """Observe pages, and never end with one that says that it is heavy."""
-    while any(b"heavy" in page.body for page in read_plain(message)[2]):
+    while b"heavy" in bodies:
         pass
-    return observe_message(message)
+    return observe_bodies(bodies, pages, algorithm, parameters)
 
 
-def observe_what_is_light(message: bytes) -> bytes:
+def observe_what_is_light(bodies: bytes, pages: Any, algorithm: Any, parameters: Any) -> bytes:
     """Observe pages; whoever hands one over that is heavy has read it."""
-    if any(b"heavy" in page.body for page in read_plain(message)[2]):
+    if b"heavy" in bodies:
         raise LookupError("a heavy page was read")
-    return observe_message(message)
+    return observe_bodies(bodies, pages, algorithm, parameters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -145,7 +144,10 @@ def test_what_comes_to_the_limits_is_called_once_more(monkeypatch: pytest.Monkey
     end_idle_children()
 
 
-def test_a_call_is_plain_json_and_nothing_of_an_answer_is_run() -> None:
-    assert {"base64": "AA=="} == limits.packed(b"\0")
-    assert b"\0" == limits.unpacked(json.loads('{"base64": "AA=="}'))
-    assert {"base64": "AA==", "x": 1} == limits.unpacked({"base64": "AA==", "x": 1})
+def test_a_message_is_plain_json_with_bytes_behind_it() -> None:
+    parts: list[bytes] = []
+    values = [limits.packed(value, parts) for value in (b"\0<p>", "text", b"")]
+    assert ([{"bytes": 4}, "text", {"bytes": 0}], [b"\0<p>", b""]) == (values, parts)
+
+    document, rest = limits.separated(limits.joined(values, parts))
+    assert [b"\0<p>", "text", b""] == [limits.unpacked(value, rest) for value in document]

@@ -37,14 +37,14 @@ def test_a_page_that_ends_two_children_is_marked_and_as_good_as_empty(
     store(site, [("heavy", b"<p>heavy", "text/html")])
     end_idle_children()
     monkeypatch.setattr(limits, "LimitedChild", lambda: LimitedChild(cpu_seconds=1))
-    monkeypatch.setattr(observer_processes, "observe_message", burdens.observe_unless_heavy)
+    monkeypatch.setattr(observer_processes, "observe_bodies", burdens.observe_unless_heavy)
     vectors = vector_by_path(site, algorithm, n)
 
     assert 13 == len(vectors)
     assert ["heavy"] == [path for path, vector in vectors.items() if vector is None]
     (snapshot,) = Snapshot.objects.exclude(problem="")
     assert ("too_heavy", True) == (snapshot.problem, snapshot.page.url.endswith("/heavy"))
-    monkeypatch.setattr(observer_processes, "observe_message", burdens.observe_what_is_light)
+    monkeypatch.setattr(observer_processes, "observe_bodies", burdens.observe_what_is_light)
     assert vectors == vector_by_path(site, algorithm, n), "it was read again"
     end_idle_children()
 
