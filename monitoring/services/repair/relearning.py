@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.records.finding import find_records
 from clustering.dom.paths import element_paths
-from monitoring.algorithms.known_values import Value, plain, same_value
+from monitoring.algorithms.known_values import Value, forms_of, plain, same_value
 from monitoring.algorithms.record_matching import match_list
 from monitoring.algorithms.repair import (
     FoundValue,
@@ -42,6 +43,15 @@ MAX_UNANNOTATED_PAGES: Final = 18
 MAX_ROUNDS: Final = 3
 MIN_PRECISION: Final = 0.97  # of an attribute; below it the attribute is not proposed
 MIN_RECALL: Final = 0.5  # of an attribute; below it too little was found to propose it
+# Stored values may be wrong: where fewer are given, the new pages decide.
+MIN_PRECISION_OF_FOUND: Final = (
+    0.9  # among the values found again, where a wrong one may stand in a menu
+)
+MIN_AGREEMENT: Final = 0.5  # with the stored values, corrected for chance
+MIN_AGREEMENT_OF_SEVERAL: Final = 0.8  # where only a part of the values may be right
+MAX_SHOWING_SHARE: Final = 0.1  # of the pages, that show a value which tells that it is theirs
+MAX_CHANCE_PAGES: Final = 1  # that show a wrong stored value all the same
+MAX_CHANCE_SHARE: Final = 0.1  # of the pages, that such ones may be
 MIN_SHARE_OF_ATTRIBUTES: Final = 0.5  # that the old rule gave; with fewer somebody must look
 
 MAX_LISTS_TO_MATCH: Final = 5  # of a page
@@ -76,6 +86,8 @@ class RelearntRule:
     unannotated: Sequence[str]  # URLs
     verdict: FieldVerdict
     measures: Mapping[str, dict[str, Any]]  # by attribute
+    # The attributes whose rule is right, as far as the new pages tell.
+    right_on_new_pages: frozenset[str] = frozenset()
     # By URL, the attributes that the rule gives though the page seems not to have them.
     spurious: Mapping[str, set[str]] = field(default_factory=dict)
 
@@ -213,6 +225,11 @@ def _learn(
             attribute.name: measure(attribute, _pairs(attribute, trial.versions, task.proposed))
             for attribute in trial.attributes
         },
+        frozenset(
+            attribute.name
+            for attribute in trial.attributes
+            if _is_right_on_new_pages(attribute, trial.versions, task.proposed)
+        ),
         _spurious(trial.versions, task.proposed),
     )
 
@@ -300,9 +317,64 @@ def _unreliable_attributes(relearnt: RelearntRule, attributes: Iterable[Attribut
         figures = relearnt.measures.get(attribute.name)
         if figures is None:
             continue
-        if figures["precision"] < MIN_PRECISION or figures["recall"] < MIN_RECALL:
+        is_right = figures["precision"] >= MIN_PRECISION
+        is_right = is_right or attribute.name in relearnt.right_on_new_pages
+        if not is_right or figures["recall"] < MIN_RECALL:
             unreliable.add(attribute.name)
     return unreliable
+
+
+def _is_right_on_new_pages(
+    attribute: AttributeType, versions: Sequence[Versions], proposed: Sequence[ProposedPage]
+) -> bool:
+    """Return whether a rule is right as far as the new pages tell: some stored values may be wrong.
+
+    1. It gives the values that were found again, where they were.
+    2. It agrees with the stored values far more than by chance.
+    3. Hardly any page shows a stored value that few others show where the rule gives another one.
+    """
+    if not attribute.is_constant:
+        return False
+    figures = measure(attribute, pairs_of_proposals(attribute, versions, proposed))
+    if figures["precision"] < MIN_PRECISION_OF_FOUND:
+        return False
+    pairs = [
+        (forms_of(attribute.type, golden), forms_of(attribute.type, extracted))
+        for golden, extracted in pairs_of_pages(attribute, versions)
+        if extracted is not None
+    ]
+    min_agreement = MIN_AGREEMENT_OF_SEVERAL if attribute.is_multi else MIN_AGREEMENT
+    if _agreement(pairs) < min_agreement:
+        return False
+    n_refuting = sum(_is_refuting(attribute, version, versions) for version in versions)
+    is_precise = n_refuting <= (1 - MIN_PRECISION) * len(pairs)
+    is_by_chance = n_refuting <= min(MAX_CHANCE_PAGES, MAX_CHANCE_SHARE * len(pairs))
+    return is_precise or is_by_chance
+
+
+def _agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> float:
+    """Return how often two values of a pair are the same, from 0 by chance to 1 (Cohen's kappa)."""
+    if not pairs:
+        return 0.0
+    n = len(pairs)
+    n_golden = Counter(golden for golden, _ in pairs)
+    n_extracted = Counter(extracted for _, extracted in pairs)
+    by_chance = sum(n_golden[value] * n_extracted[value] for value in n_golden) / (n * n)
+    same = sum(golden == extracted for golden, extracted in pairs) / n
+    return (same - by_chance) / (1 - by_chance) if by_chance < 1 else same
+
+
+def _is_refuting(attribute: AttributeType, version: Versions, versions: Sequence[Versions]) -> bool:
+    """Return whether a page shows its stored value, as few others do, and the rule gives another one."""
+    for golden, extracted in pairs_of_pages(attribute, [version]):
+        if golden is None or extracted is None:
+            continue
+        if same_value(attribute.type, golden, extracted) or not _is_shown(golden, version.shown):
+            continue
+        n_showing = sum(_is_shown(golden, other.shown) for other in versions)
+        if n_showing <= max(1, MAX_SHOWING_SHARE * len(versions)):
+            return True
+    return False
 
 
 def measure(attribute: AttributeType, pairs: Pairs) -> dict[str, Any]:

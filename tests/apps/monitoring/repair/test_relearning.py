@@ -10,10 +10,18 @@ import pytest
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
+from clustering.algorithms.grouping import RawPage
 from clustering.models import Cluster, Page, PageMembership
 from monitoring.algorithms.known_values import same_value
 from monitoring.algorithms.rule_reuse import Versions
-from monitoring.services.repair.relearning import measure, pairs_of_lists, pairs_of_pages
+from monitoring.services.checks.fresh_pages import FreshPage
+from monitoring.services.repair.relearning import (
+    OldPage,
+    measure,
+    pairs_of_lists,
+    pairs_of_pages,
+    relearn,
+)
 from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.records import ExtractedRecord, ShownValue
 from rules.models import Record, Rule
@@ -181,3 +189,39 @@ class TestMeasure:
 
         assert [("Rope", "Rape"), ("Line", "Line")] == pairs
         assert {"precision": 0.5, "recall": 0.5, "n_known": 2} == measure(self.NAME, iter(pairs))
+
+
+class TestWrongStoredValues:
+    """Rules that are learnt anew where some of what is stored was never right."""
+
+    BRANDS = ("Norrsken", "Alpina", "Kestrel", "Tramp", "Oberland", "Fjordur", "Skarv", "Lumen")
+
+    def relearnt(self, n_wrong: int, *, menu: bool = False) -> set[str]:
+        """Return the attributes that are proposed where so many of 16 pages have the brand of another one."""
+        fresh, old = {}, []
+        brands = [f"{self.BRANDS[number % 8]} {number}" for number in range(17)]
+        links = "".join(f"<li>{brand}" for brand in brands) if menu else ""
+        for number in range(16):
+            name, brand = f"Rope {number}", f"{self.BRANDS[number % 8]} {number}"
+            url = f"http://shop.example/p/{number}"
+            page = (
+                f"<ul>{links}</ul><main><h2>{name}</h2><p class=maker>Maker: <b>{brand}</b></p>"
+                "<p>Since 1980</main>"
+            )
+            fresh[url] = FreshPage(url, page.encode(), "text/html")
+            stored = brands[number + 1] if number < n_wrong else brand
+            old.append(OldPage(RawPage(url, b""), [line(name=name, brand=stored)]))
+        schema = [AttributeType(name, is_constant=True).as_json() for name in ("name", "brand")]
+        rule = Rule(cluster=Cluster(name="products", site=Site(name="shop")), schema=schema)
+        relearnt = relearn(rule, old, fresh, fresh)
+        assert relearnt is not None
+        return set(relearnt.measures) if relearnt.verdict.has_passed else set()
+
+    def test_what_the_new_pages_show_decides_where_few_stored_values_are_wrong(self) -> None:
+        assert {"name", "brand"} == self.relearnt(n_wrong=3)
+
+    def test_where_most_are_wrong_nothing_is_proposed_for_the_attribute(self) -> None:
+        assert {"name"} == self.relearnt(n_wrong=13)
+
+    def test_what_the_menu_of_every_page_shows_refutes_nothing(self) -> None:
+        assert {"name", "brand"} == self.relearnt(n_wrong=3, menu=True)
