@@ -25,6 +25,7 @@ register = Library()
 
 NOTHING = "\u2013"  # a dash
 END_OF_URL = 18
+MAX_UNBROKEN = 16  # characters of a name that has room on any screen
 WORDS_MEET = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_.])")
 MINUTE, HOUR, DAY, WEEK = (
     timedelta(minutes=1),
@@ -227,9 +228,11 @@ def url_cell(url: str, href: str = "", root: str = "") -> dict[str, str]:
 def breakable(name: str) -> SafeString:
     """Allow a long name to be broken, but only where its words meet.
 
-    >>> breakable("regularPrice")
-    'regular<wbr>Price'
+    >>> breakable("monthlyRentIncludingHeating")
+    'monthly<wbr>Rent<wbr>Including<wbr>Heating'
     """
+    if len(name) <= MAX_UNBROKEN:
+        return format_html("{}", name)
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in WORDS_MEET.split(name)))
 
 
