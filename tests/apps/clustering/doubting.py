@@ -18,7 +18,9 @@ from clustering.algorithms.grouping import (
     grouping_of,
 )
 from clustering.models import Clustering
+from clustering.services.clusters import observer_processes
 from clustering.services.clusters.doubts import follow_request
+from clustering.services.clusters.observer_child import observe_batch
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import articles, cluster, details, store
 from vertex.core.models import Site
@@ -93,6 +95,8 @@ CLUSTERER = Clusterer(
 def register_doubting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the clusterer for a test."""
     monkeypatch.setitem(CLUSTERERS, DOUBTING, CLUSTERER)
+    # No child knows it.
+    monkeypatch.setattr(observer_processes, "_ask", observe_batch)
 
 
 def doubtful_site(name: str = "shop", n: int = 3) -> Site:

@@ -19,7 +19,9 @@ from clustering.algorithms.grouping import (
     grouping_of,
 )
 from clustering.models import Cluster, Page
+from clustering.services.clusters import observer_processes
 from clustering.services.clusters.clusterings import clustering_request
+from clustering.services.clusters.observer_child import observe_batch
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import articles, store
 from vertex.core.models import Site
@@ -69,6 +71,8 @@ CLUSTERER = Clusterer(
 def register_layouting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the clusterer for a test."""
     monkeypatch.setitem(CLUSTERERS, LAYOUTING, CLUSTERER)
+    # No child knows it.
+    monkeypatch.setattr(observer_processes, "_ask", observe_batch)
 
 
 def store_ropes(site: Site, plain: Sequence[int], with_photo: Sequence[int]) -> None:
