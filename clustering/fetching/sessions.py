@@ -110,9 +110,9 @@ class SiteSession:
         """Return what the site has set, as JSON, to go on with it later."""
         return [{name: getattr(cookie, name) for name in COOKIE_FIELDS} for cookie in self._jar]
 
-    def restore_cookies(self, kept: Iterable[Mapping[str, Any]]) -> None:
+    def restore_cookies(self, stored: Iterable[Mapping[str, Any]]) -> None:
         """Go on with what the site has set before."""
-        for fields in kept:
+        for fields in stored:
             self._jar.set_cookie(_cookie(fields))
 
     def _kept_cookies(self, target: Address) -> dict[str, str]:

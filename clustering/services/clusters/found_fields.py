@@ -65,12 +65,15 @@ def clusters_with_pages(site: Site, name: str = "") -> list[Cluster]:
 
 
 def field_lines(
-    found: ClusterFields, *, with_values: bool = False, renew: Callable[[], None] = lambda: None
+    of_cluster: ClusterFields,
+    *,
+    with_values: bool = False,
+    renew: Callable[[], None] = lambda: None,
 ) -> Iterator[dict[str, Any]]:
     """Yield a line for each field, those that are folded into another last."""
-    values = _values(found, renew) if with_values else None
-    for number, field in enumerate(found.fields):
-        line = field_line(found.cluster, field)
+    values = _values(of_cluster, renew) if with_values else None
+    for number, field in enumerate(of_cluster.fields):
+        line = field_line(of_cluster.cluster, field)
         if values is not None:
             line["values"] = values[number]
         yield line
@@ -95,13 +98,13 @@ def field_line(cluster: Cluster, field: FoundField) -> dict[str, Any]:
     return line
 
 
-def _values(found: ClusterFields, renew: Callable[[], None]) -> list[dict[str, list[str]]]:
+def _values(of_cluster: ClusterFields, renew: Callable[[], None]) -> list[dict[str, list[str]]]:
     """Return the values of each field by the given addresses of the pages that show it."""
-    values: list[dict[str, list[str]]] = [{} for _ in found.fields]
-    for page, tree in _read_pages(_page_ids(found.cluster)[:MOST_PAGES_WITH_VALUES]):
+    values: list[dict[str, list[str]]] = [{} for _ in of_cluster.fields]
+    for page, tree in _read_pages(_page_ids(of_cluster.cluster)[:MOST_PAGES_WITH_VALUES]):
         renew()
-        texts_of_fields = found.read(tree)
-        for field, texts, by_url in zip(found.fields, texts_of_fields, values, strict=True):
+        texts_of_fields = of_cluster.read(tree)
+        for field, texts, by_url in zip(of_cluster.fields, texts_of_fields, values, strict=True):
             if texts:
                 by_url[page.given_url] = field.values([text.text.text for text in texts])
     return values

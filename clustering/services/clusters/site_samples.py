@@ -21,7 +21,7 @@ DEFAULT_SAMPLE_BY_ALGORITHM = {"auto": 2_000}
 LINK_READERS = frozenset({"site_model"})  # a sample would have no links between its pages
 
 
-def sample_size(clusterer: Clusterer, n_pages: int, asked: int | None = None) -> int:
+def sample_size(clusterer: Clusterer, n_pages: int, wanted: int | None = None) -> int:
     """Return how many of so many pages an algorithm groups itself.
 
     As many as are asked for, within its bounds; by default all of a small site and a fifth of a
@@ -31,10 +31,10 @@ def sample_size(clusterer: Clusterer, n_pages: int, asked: int | None = None) ->
     if clusterer.name in LINK_READERS:
         size = MAX_SAMPLE
     size = DEFAULT_SAMPLE_BY_ALGORITHM.get(clusterer.name, size)
-    if asked is not None:
-        size = asked
+    if wanted is not None:
+        size = wanted
         if clusterer.name in DEFAULT_SAMPLE_BY_ALGORITHM and clusterer.max_pages is not None:
-            size = min(asked, clusterer.max_pages)
+            size = min(wanted, clusterer.max_pages)
     return min(n_pages, size)
 
 

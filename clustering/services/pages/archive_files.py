@@ -67,14 +67,14 @@ def store_files(*, site: Site, prepared: Sequence[PreparedFile]) -> None:
     )
 
 
-def store_addresses(*, site: Site, found: Sequence[FoundAddress]) -> None:
-    """Write down addresses of an archive that belong to a site, in their order; those known already stay."""
-    if not found:
+def store_addresses(*, site: Site, addresses: Sequence[FoundAddress]) -> None:
+    """Save the addresses of an archive that belong to a site, in their order; known ones stay."""
+    if not addresses:
         return
     lock_sites([site])
     now = timezone.now()
     pages: dict[bytes, Page] = {}
-    for address in found:
+    for address in addresses:
         try:
             url = normalise_url(address.url)
         except BadAddress:

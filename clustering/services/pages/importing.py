@@ -162,7 +162,7 @@ class _Import:
             n_stored = self.n_stored + len(batch)
             store_files(site=self.site, prepared=files)
             self.run.renew(n_done=n_stored, message=_summary(self.counts))
-            store_addresses(site=self.site, found=_addresses_of(batch))
+            store_addresses(site=self.site, addresses=_addresses_of(batch))
             lines = list(_lines_of(batch, store_visits(site=self.site, prepared=prepared)))
             counts = self.counts + _count(batch, lines)
             Refusal.objects.bulk_create(self._refusals(lines))

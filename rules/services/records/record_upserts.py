@@ -49,7 +49,10 @@ def take_numbers(n: int) -> range:
 
 
 def upsert_by_model(rows: Sequence[Row], *, pages: Sequence[int], now: datetime) -> dict[str, int]:
-    """Write records by model objects."""
+    """Write records by model objects, and return how many were new, changed, gone and the same.
+
+    What changed or is gone keeps its old values as a version; each record gets a change number of its own.
+    """
     before = {
         (record.page_id, record.key): record
         for record in Record.objects.of_pages(pages).order_by("pk")
@@ -61,6 +64,7 @@ def upsert_by_model(rows: Sequence[Row], *, pages: Sequence[int], now: datetime)
         (record, row) for record, row in known if record.gone_at or _differ(record, row, CONTENT)
     ]
     gone = [record for key, record in before.items() if key not in after and record.gone_at is None]
+
     numbers = iter(take_numbers(len(new) + len(changed) + len(gone)))
     _store_versions([*(record for record, _ in changed), *gone], now)
     Record.objects.bulk_create(
@@ -70,8 +74,9 @@ def upsert_by_model(rows: Sequence[Row], *, pages: Sequence[int], now: datetime)
     for record in gone:
         record.gone_at, record.changed_at, record.change_number = now, now, next(numbers)
     Record.objects.bulk_update(gone, ["gone_at", "changed_at", "change_number"])
-    counted = {id(record) for record, _ in changed}
-    _store_origin([(record, row) for record, row in known if id(record) not in counted])
+
+    changed_pks = {record.pk for record, _ in changed}
+    _store_origin([(record, row) for record, row in known if record.pk not in changed_pks])
     return {
         "new": len(new),
         "changed": len(changed),

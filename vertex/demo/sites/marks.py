@@ -66,7 +66,7 @@ def _path_of(element: etree._Element) -> str:
 
 def _number_of(element: etree._Element) -> str:
     """Return the number of the innermost record around the element; blank outside of all."""
-    around = (one.get("vx-record", "") for one in (element, *element.iterancestors()))
+    around = (each.get("vx-record", "") for each in (element, *element.iterancestors()))
     return next((number for number in around if number), "")
 
 

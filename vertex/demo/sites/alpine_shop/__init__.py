@@ -376,27 +376,29 @@ class Shop:
 
     def add_lists(self) -> None:
         for slug, title, *_ in goods.CATEGORIES:
-            chosen = [product for product in self.products if product.category == slug]
+            products = [product for product in self.products if product.category == slug]
             self.add_list(
-                "list", f"/c/{slug}?page={{}}", f"/c/{slug}", chosen, title=title, current=slug
+                "list", f"/c/{slug}?page={{}}", f"/c/{slug}", products, title=title, current=slug
             )
         newest = sorted(self.products, key=lambda product: product.sku, reverse=True)
         self.add_list(
             "list", "/new?page={}", "/new", newest[:60], title="New & noteworthy", current="new"
         )
         for name, town, since in goods.BRANDS:
-            chosen = [product for product in self.products if product.brand == name][:10]
+            products = [product for product in self.products if product.brand == name][:10]
             story = paragraph(self.rng, goods.GRAMMAR, 3)
             names = {"title": name, "town": town, "since": since, "story": story}
-            self.builder.add(f"/brand/{slug_of(name)}", "brand", "brand", **names, **listed(chosen))
+            self.builder.add(
+                f"/brand/{slug_of(name)}", "brand", "brand", **names, **listed(products)
+            )
         for tag in goods.TAGS:
-            chosen = [product for product in self.products if tag in product.tags]
-            self.builder.add(f"/tag/{slug_of(tag)}", "tag", "tag", title=tag, **listed(chosen))
+            products = [product for product in self.products if tag in product.tags]
+            self.builder.add(f"/tag/{slug_of(tag)}", "tag", "tag", title=tag, **listed(products))
 
     def add_list(
-        self, kind: str, address: str, first: str, chosen: list[Product], **names: Any
+        self, kind: str, address: str, first: str, products: list[Product], **names: Any
     ) -> None:
-        for path, part in paged(chosen, 12, address, first):
+        for path, part in paged(products, 12, address, first):
             self.builder.add(path, kind, "list", slice=part, **names, **listed(part.items))
 
     def add_guides(self) -> None:
@@ -440,12 +442,12 @@ class Shop:
             )
             for product in self.products
         ]
-        found = [
+        matches = [
             product for product, text in texts if terms and any(term in text for term in terms)
         ][:20]
         path = f"/search?q={quote_plus(words)}"
         return self.builder.render(
-            path, "search", "search", title=f"Search: {words}", words=words, **listed(found)
+            path, "search", "search", title=f"Search: {words}", words=words, **listed(matches)
         )
 
     def missing(self, path: str) -> DemoPage:

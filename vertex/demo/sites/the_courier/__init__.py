@@ -126,7 +126,7 @@ class Article:
 
 def flat(comments: Sequence[Comment]) -> list[Comment]:
     """Return comments and replies in the order of the page."""
-    return [one for comment in comments for one in (comment, *flat(comment.replies))]
+    return [each for comment in comments for each in (comment, *flat(comment.replies))]
 
 
 def build(edition: str) -> DemoSite:
@@ -299,15 +299,15 @@ class Paper:
             minutes=len(" ".join(article.paragraphs)) // 300 + 1,
             values=article.values,
             records=[
-                {"reader": one.reader, "comment_date": one.date, "comment": one.text}
-                for one in comments
+                {"reader": comment.reader, "comment_date": comment.date, "comment": comment.text}
+                for comment in comments
             ],
         )
 
     def add_lists(self) -> None:
         for slug, title in news.SECTIONS:
-            chosen = [article for article in self.articles if article.section_slug == slug]
-            for path, part in paged(chosen, 10, f"/{slug}/page/{{}}", f"/{slug}"):
+            articles = [article for article in self.articles if article.section_slug == slug]
+            for path, part in paged(articles, 10, f"/{slug}/page/{{}}", f"/{slug}"):
                 self.builder.add(
                     path,
                     "section",
@@ -318,7 +318,7 @@ class Paper:
                     **listed(part.items),
                 )
         for name in news.AUTHORS:
-            chosen = [article for article in self.articles if name in article.authors]
+            articles = [article for article in self.articles if name in article.authors]
             about = paragraph(Random(name), news.GRAMMAR, 1, "lead")
             self.builder.add(
                 f"/author/{slug_of(name)}",
@@ -326,20 +326,20 @@ class Paper:
                 "author",
                 title=name,
                 about=about,
-                **listed(chosen),
+                **listed(articles),
             )
         for tag in news.TAGS:
-            chosen = [article for article in self.articles if tag in article.tags]
-            self.builder.add(f"/tag/{slug_of(tag)}", "tag", "tag", title=tag, **listed(chosen))
+            articles = [article for article in self.articles if tag in article.tags]
+            self.builder.add(f"/tag/{slug_of(tag)}", "tag", "tag", title=tag, **listed(articles))
         for path, month in self.months():
-            chosen = [article for article in self.articles if f"{article.day:%Y-%m}" == month]
+            articles = [article for article in self.articles if f"{article.day:%Y-%m}" == month]
             self.builder.add(
                 path,
                 "archive",
                 "archive",
                 title=f"Archive {month}",
                 months=self.months(),
-                **listed(chosen),
+                **listed(articles),
             )
 
     def add_recipe(self, title: str, next_title: str) -> None:
@@ -369,12 +369,12 @@ class Paper:
             (article, f"{article.headline} {' '.join(article.tags)} {article.section}".lower())
             for article in self.articles
         ]
-        found = [
+        matches = [
             article for article, text in texts if terms and all(term in text for term in terms)
         ][:20]
         path = f"/search?q={quote_plus(words)}"
         return self.builder.render(
-            path, "search", "search", title=f"Search: {words}", words=words, **listed(found)
+            path, "search", "search", title=f"Search: {words}", words=words, **listed(matches)
         )
 
     def missing(self, path: str) -> DemoPage:

@@ -131,7 +131,7 @@ def short_date(day: date) -> str:
 
 def flat(posts: Sequence[Post]) -> list[Post]:
     """Return posts and replies in the order of the page."""
-    return [one for post in posts for one in (post, *flat(post.replies))]
+    return [each for post in posts for each in (post, *flat(post.replies))]
 
 
 def build(edition: str) -> DemoSite:
@@ -241,14 +241,14 @@ class Board:
         for thread in self.threads:
             self.add_thread(thread)
         for slug, name in talk.BOARDS:
-            chosen = [thread for thread in self.threads if thread.board == name]
-            for path, part in paged(chosen, 10, f"/board/{slug}?start={{}}", f"/board/{slug}"):
+            threads = [thread for thread in self.threads if thread.board == name]
+            for path, part in paged(threads, 10, f"/board/{slug}?start={{}}", f"/board/{slug}"):
                 self.builder.add(
                     path, "board", "board", title=name, slice=part, **listed(part.items)
                 )
         for tag in talk.TAGS:
-            chosen = [thread for thread in self.threads if tag in thread.tags]
-            self.builder.add(f"/tagged/{slug_of(tag)}", "tag", "tag", title=tag, **listed(chosen))
+            threads = [thread for thread in self.threads if tag in thread.tags]
+            self.builder.add(f"/tagged/{slug_of(tag)}", "tag", "tag", title=tag, **listed(threads))
         for number, name in enumerate(talk.MEMBERS):
             self.add_member(number, name)
         for slug, title in talk.HELP:
@@ -315,14 +315,14 @@ class Board:
     def search(self, words: str) -> DemoPage:
         """Return the page of results for a visitor's words."""
         terms = words.lower().split()
-        found = [
+        matches = [
             thread
             for thread in self.threads
             if terms and all(term in thread.title.lower() for term in terms)
         ][:20]
         path = f"/search?q={quote_plus(words)}"
         return self.builder.render(
-            path, "search", "search", title="Search", words=words, **listed(found)
+            path, "search", "search", title="Search", words=words, **listed(matches)
         )
 
     def missing(self, path: str) -> DemoPage:

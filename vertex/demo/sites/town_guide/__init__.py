@@ -316,22 +316,24 @@ class Guide:
 
     def add_lists(self) -> None:
         for number, title, _ in places.CATEGORIES:
-            chosen = [business for business in self.businesses if business.category == title]
-            self.add_list("list", f"/browse.asp?cat={number}", chosen, title=title)
+            businesses = [business for business in self.businesses if business.category == title]
+            self.add_list("list", f"/browse.asp?cat={number}", businesses, title=title)
         stays = [business for business in self.businesses if business.rooms]
         self.add_list("list", "/browse.asp?cat=0", stays, title="Lodging")
         for town, code in places.TOWNS:
-            chosen = [business for business in self.businesses if business.town == town]
+            businesses = [business for business in self.businesses if business.town == town]
             names = {
                 "title": town,
                 "zip": code,
                 "text": paragraph(self.rng, places.GRAMMAR, 2, "about"),
             }
-            self.builder.add(f"/town.asp?zip={code}", "town", "town", **names, **listed(chosen))
+            self.builder.add(f"/town.asp?zip={code}", "town", "town", **names, **listed(businesses))
         for letter in sorted(
             {business.name[0] for business in self.businesses if business.name[0].isalpha()}
         ):
-            chosen = [business for business in self.businesses if business.name.startswith(letter)]
+            businesses = [
+                business for business in self.businesses if business.name.startswith(letter)
+            ]
             path = f"/index.asp?letter={quote_plus(letter, encoding='windows-1252')}"
             self.builder.add(
                 path,
@@ -339,20 +341,20 @@ class Guide:
                 "letter",
                 title=f"{letter} – all entries",
                 letters=self.letters(),
-                **listed(chosen),
+                **listed(businesses),
             )
 
     def letters(self) -> list[tuple[str, str]]:
-        found = sorted(
+        initials = sorted(
             {business.name[0] for business in self.businesses if business.name[0].isalpha()}
         )
         return [
             (letter, f"/index.asp?letter={quote_plus(letter, encoding='windows-1252')}")
-            for letter in found
+            for letter in initials
         ]
 
-    def add_list(self, kind: str, address: str, chosen: list[Business], **names: Any) -> None:
-        for path, part in paged(chosen, 8, address + "&page={}", address):
+    def add_list(self, kind: str, address: str, businesses: list[Business], **names: Any) -> None:
+        for path, part in paged(businesses, 8, address + "&page={}", address):
             self.builder.add(path, kind, "list", slice=part, **names, **listed(part.items))
 
     def add_event(self, number: int) -> None:
@@ -381,12 +383,12 @@ class Guide:
             (business, f"{business.name} {business.category} {business.about}".lower())
             for business in self.businesses
         ]
-        found = [
+        matches = [
             business for business, text in texts if terms and all(term in text for term in terms)
         ][:25]
         path = f"/search?q={quote_plus(words)}"
         return self.builder.render(
-            path, "search", "search", title="Search results", words=words, **listed(found)
+            path, "search", "search", title="Search results", words=words, **listed(matches)
         )
 
     def missing(self, path: str) -> DemoPage:
@@ -410,11 +412,13 @@ def listed(businesses: list[Business] | Any) -> dict[str, Any]:
 def make_queries(businesses: list[Business]) -> list[Query]:
     rng = Random("town-guide log")
     lines = [
-        Query(f"{one.name} {one.town}".lower(), one.path, rng.randint(1, 30))
-        for one in businesses
+        Query(f"{business.name} {business.town}".lower(), business.path, rng.randint(1, 30))
+        for business in businesses
         if rng.random() < 0.7
     ]
-    lines += [Query(one.phone, one.path, rng.randint(1, 4)) for one in businesses[::4]]
+    lines += [
+        Query(business.phone, business.path, rng.randint(1, 4)) for business in businesses[::4]
+    ]
     lines += [
         Query(f"{title.lower()} pelican bay", f"/browse.asp?cat={number}", rng.randint(9, 60))
         for number, title, _ in places.CATEGORIES
