@@ -142,6 +142,8 @@ def _real(folder: Path) -> Iterator[History]:
     for old, new in pairwise(dates):
         first, later = with_same_fields(snapshots[old], snapshots[new])
         names = sorted({field for page in first.values() for field in page.values})
+        if not names:
+            continue  # no field could be told that both snapshots have
         vertical = {
             "name": f"page-{name}-{old}",
             "attributes": [{"name": field, "type": "text", "constant": True} for field in names],
