@@ -59,6 +59,7 @@ MAX_VALUE_CHARS: Final = 500  # of a value in a failure
 MIN_REACHABLE: Final = 3
 MIN_PAGES_OF_ATTRIBUTE: Final = 3  # that had an attribute before it counts as lost
 MIN_SEEN_OF_ANSWERED: Final = 0.6  # fewer: another language, or other content
+MIN_SEEN_BESIDE_OTHERS: Final = 1 / 3  # of the answered, where nearly all of those fail
 MIN_SHARE_REDESIGNED: Final = 0.9  # of the seen pages, that fail; with fewer it is a part of them
 MAX_FORM_OF_REDESIGN: Final = 0.6  # likeness of a page's form to that of before
 
@@ -473,7 +474,8 @@ def _judge_silence(evidence: _Evidence, thresholds: Thresholds) -> _Judged | Non
 
     has_other_form = _median_likeness([*seen, *others]) < MAX_FORM_OF_REDESIGN
     n_failing = sum(test.fails() for test in seen)
-    if has_other_form and n_seen >= MIN_REACHABLE and n_failing >= MIN_SHARE_REDESIGNED * n_seen:
+    are_some_seen = n_seen >= max(MIN_REACHABLE, MIN_SEEN_BESIDE_OTHERS * n_answered)
+    if has_other_form and are_some_seen and n_failing >= MIN_SHARE_REDESIGNED * n_seen:
         return None
     what = f"{len(others)} of {n_answered} pages that answered show nothing of what they showed"
     if has_other_form and _are_same(frozenset(test.url for test in others), evidence.failed_before):
