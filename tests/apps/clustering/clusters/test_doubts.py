@@ -280,7 +280,7 @@ class TestFollowing:
 
         def answer_while_grouping(*given: Any) -> Grouping:
             monkeypatch.undo()
-            monkeypatch.setitem(CLUSTERERS, DOUBTING, CLUSTERER)
+            register_doubting(monkeypatch)
             settled = settle_doubt(site=site, doubt=second, is_same=True, actor=None)
             jobs_of_second.append(settled.job)
             return CLUSTERER.cluster_pages(*given)
