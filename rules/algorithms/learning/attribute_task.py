@@ -6,14 +6,13 @@ Cost:       Features are generated anew for each search; nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.columns import union
-from rules.algorithms.learning.feature_prices import ANCHORS
 from rules.algorithms.learning.features import features_of
 from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.same_value import ValueGroup, doubles_of, groups_of
@@ -26,17 +25,13 @@ from rules.algorithms.learning.search import (
 )
 from rules.algorithms.learning.targets import TargetNode, Targets
 from rules.algorithms.learning.text_selection import NoSelection, learn_part
+from rules.algorithms.learning.vote_costs import vote_cost
 from rules.algorithms.rule.feature import Feature
-from rules.algorithms.rule.rule import XPATH, Alternative, Kind
+from rules.algorithms.rule.rule import MAX_VOTE_COST, XPATH, Alternative, Kind
 
 MAX_CONFIRMED_RANK: Final = 2.0  # above it a conjunction is taken for an accident
 # Beaten candidates that stay with a rule: how many of them find the same says how sure a value is.
-MAX_LOSERS: Final = 5
-MIN_LOSERS: Final = 2  # slow ones among them
-# Kinds of features whose XPaths read all texts of a page, or the texts of many elements.
-SLOW_KINDS: Final = frozenset(
-    {"contains", "ends", "before_ends", "after_starts", "sibling_text", "first_text", "shape"}
-)
+MAX_LOSERS: Final = 3
 
 
 class NoPreciseXPath(Exception):
@@ -130,21 +125,29 @@ def is_confirmed(candidate: Conjunction, goal: SearchGoal) -> bool:
 
 
 def losers_of(
-    task: AttributeTask, goal: SearchGoal, beaten: Sequence[Conjunction]
+    task: AttributeTask,
+    goal: SearchGoal,
+    winning: Collection[Feature],
+    beaten: Sequence[Conjunction],
 ) -> list[Alternative]:
-    """Return the best of the beaten candidates as alternatives; slow ones only where others are few."""
-    fast = [candidate for candidate in beaten if not _is_slow(candidate, goal)]
-    slow = [candidate for candidate in beaten if _is_slow(candidate, goal)]
+    """Return beaten candidates as alternatives: the cheap ones first, of them those of other features.
+
+    What shares a feature with the winner is wrong where that is wrong, so its vote says little.
+    """
+
+    def cost_of(candidate: Conjunction) -> float:
+        return vote_cost(task.samples, goal.target, candidate.features)
+
+    def preference(candidate: Conjunction) -> tuple[bool, bool]:
+        is_dear = cost_of(candidate) > MAX_VOTE_COST
+        return is_dear, not set(winning).isdisjoint(candidate.features)
+
     losers: list[Alternative] = []
-    for candidate in [*fast, *slow[: max(0, MIN_LOSERS - len(fast))]]:
+    for candidate in sorted(beaten, key=preference):
         if len(losers) == MAX_LOSERS:
             break
         with suppress(NoSelection):
-            losers.append(alternative_of(task, goal, candidate))
+            loser = alternative_of(task, goal, candidate)
+            numbers = replace(loser.numbers, cost=cost_of(candidate))
+            losers.append(replace(loser, numbers=numbers))
     return losers
-
-
-def _is_slow(candidate: Conjunction, goal: SearchGoal) -> bool:
-    kinds = {feature.kind for feature in candidate.features}
-    is_beside_text = goal.target.startswith("@") and bool(kinds & ANCHORS)
-    return is_beside_text or bool(kinds & SLOW_KINDS)

@@ -115,8 +115,10 @@ def _extend(task: AttributeTask, cover: Cover, candidates: Sequence[PartCandidat
             cover.parts.append(part)
             cover.uncovered = [group for group in cover.uncovered if group not in best.hit]
     if left:
+        winning = {feature for part in cover.parts for feature in part.features}
         beaten = [candidate.conjunction for candidate in left]
-        cover.losers = losers_of(task.with_values([left[0].source]), left[0].goal, beaten)
+        of_first = task.with_values([left[0].source])
+        cover.losers = losers_of(of_first, left[0].goal, winning, beaten)
     return cover
 
 

@@ -273,7 +273,7 @@ def _learn_conjunction(
             "xpath", None, "no precise XPath: other nodes have all that the annotated ones share"
         )
     best = alternative_of(task, goal, candidates[0])
-    return TargetRule([best], losers_of(task, goal, candidates[1:]))
+    return TargetRule([best], losers_of(task, goal, best.features, candidates[1:]))
 
 
 def _learn_cover(task: AttributeTask) -> TargetRule:

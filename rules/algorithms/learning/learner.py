@@ -26,7 +26,6 @@ from rules.algorithms.learning.entries import entries_of
 from rules.algorithms.learning.published_learner import learn_all_as_published
 from rules.algorithms.learning.samples import Samples, read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, Targets, find_boundaries, find_targets
-from rules.algorithms.learning.vote_costs import measure_votes
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule, LearningFailure, NestedList
 
 NO_ENTRIES: Final = (
@@ -66,7 +65,7 @@ def learn_from(
         for attribute in attributes
     ]
     with_marks = [(targets, attribute) for targets, attribute in requested if targets.marks]
-    rules = (measure_votes(samples, rule) for rule in learn(samples, with_marks))
+    rules = iter(learn(samples, with_marks))
     attribute_rules = [
         next(rules) if targets.marks else _rule_without_marks(targets, attribute)
         for targets, attribute in requested

@@ -50,7 +50,8 @@ TRUST_IN_NAMING_ANCHORS: Final = 4.0
 TRUST_IN_SHARED_ANCHORS: Final = 1.0
 NAMING_DISCOUNT: Final = 0.8  # of a feature whose value names the attribute
 MIN_ANCHOR_SHARE: Final = 0.2  # of the unannotated pages, which must have an anchor's text
-MAX_RESULTS: Final = 8
+MAX_RESULTS: Final = 8  # that are surely the best
+MAX_MEASURED: Final = 60  # with those that were measured on the way, among which are cheap voters
 MAX_SINGLES: Final = 250
 BEAM_WIDTH: Final = 30
 MAX_FEATURES: Final = 4
@@ -110,7 +111,10 @@ class Conjunction:
 
 
 def search(columns: Columns, goal: SearchGoal, features: Iterable[Feature]) -> list[Conjunction]:
-    """Return the best precise conjunctions, the best first; none where there is no precise one."""
+    """Return precise conjunctions, the best first; none where there is no precise one.
+
+    The first MAX_RESULTS are the best there are; behind them are others that were measured on the way.
+    """
     singles = find_singles(columns, goal, features)
     best = _Best(goal)
     for single in singles:
@@ -256,7 +260,7 @@ class _Best:
         """The price from which on no conjunction can be among the best."""
         if len(self.conjunctions) < MAX_RESULTS:
             return float("inf")
-        return self.conjunctions[-1].rank + WORTH_OF_SUPPORT
+        return self.conjunctions[MAX_RESULTS - 1].rank + WORTH_OF_SUPPORT
 
     @property
     def lowest_rank(self) -> float:
@@ -268,7 +272,7 @@ class _Best:
         self.known.add(conjunction.bits)
         self.conjunctions.append(measure(conjunction, self.goal))
         self.conjunctions.sort(key=_order)
-        del self.conjunctions[MAX_RESULTS:]
+        del self.conjunctions[MAX_MEASURED:]
 
 
 def _order(conjunction: Conjunction) -> tuple[float, int, int]:

@@ -26,8 +26,8 @@ OF_PAGE: Final = "page"
 
 TEXT_TARGET: Final = "text()"
 ELEMENT_TARGET: Final = "element"
-# Of a page's elements; looking at so many takes about a tenth of parsing the page.
-MAX_VOTE_COST: Final = 0.15
+# What a vote may cost: to look once at each element of a page.
+MAX_VOTE_COST: Final = 1.0
 HTML: Final = "html"  # a type whose value is all that an element shows
 
 

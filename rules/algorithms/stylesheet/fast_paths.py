@@ -189,19 +189,22 @@ def visits_of(target: str, features: Sequence[Feature]) -> Visits:
     features = _without_text_tag(target, features)
     driver = min(features, key=lambda feature: _rank(feature, target, features), default=None)
     if driver is None or _rank(driver, target, features) >= _NO_DRIVER:
-        return Visits((), 1.0)
+        return Visits((), _LOOK_AT_LABEL)
     if driver.level > _MAX_NEAR_LEVEL:
-        return Visits((), 1.0)  # it is not known how many nodes stand below
+        return Visits((), _LOOK_AT_LABEL)  # it is not known how many nodes stand below
     if driver.kind in _BESIDE and driver.name and target == TEXT_TARGET and not driver.level:
         return Visits(driver.name.split(), _LOOK_AT_TEXT)
     if driver.kind == "heading":
         return Visits([driver.name], _LOOK_AT_LABEL)
     tag = _plain_tag(driver.level, features)
-    if tag is None or driver.axis != "self" or driver.kind in _BY_TEXT or driver.kind == "id":
-        return Visits((), 1.0)
+    if driver.kind in _BY_TEXT:
+        return Visits((), _LOOK_AT_LABEL)  # all that stand around or near the text
     of_level = [feature for feature in features if feature.level == driver.level]
     is_slow = any(feature.kind in _SLOW for feature in of_level)
-    return Visits(tag.values, driver.level + (_LOOK_AT_LABEL if is_slow else 1))
+    look = _LOOK_AT_LABEL if is_slow else 1
+    if tag is None or driver.axis != "self" or driver.kind == "id":
+        return Visits((), look)
+    return Visits(tag.values, driver.level + look)
 
 
 def keys_worth_building(features: Iterable[Feature]) -> frozenset[str]:

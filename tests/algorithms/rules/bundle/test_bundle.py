@@ -80,7 +80,7 @@ def test_a_line_is_what_every_run_says(folder: Path, source: Path) -> None:
         "record": {"name": "Oak desk", "price": "7 €", "tags": ["wood", "heavy"]},
         "raw": {"name": "Oak\xa0desk", "price": "7 €", "tags": ["wood", "heavy"]},
         "missing": [],
-        "confidence": {"name": 0.994, "price": 0.994, "tags": 0.976},
+        "confidence": {"name": 0.995, "price": 0.995, "tags": 0.988},
         "normalized": {"price": {"amount": "7", "currency": "EUR"}},
     } == lines[7]
     assert (None, "no_signature") == (lines[40]["rule"], lines[40]["reason"])

@@ -13,6 +13,7 @@ from rules.algorithms.learning.attribute_task import (
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, find_targets
 from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import MAX_VOTE_COST, AttributeRule
 
 PAGE = (
     "<div class='c'><h1>{0}</h1><p>By:</p><p class='n'>{1}</p><p>{0}</p></div>"
@@ -56,19 +57,24 @@ def test_what_is_beaten_stays_as_losers_with_a_part_of_the_text_each() -> None:
     attribute_task = task("Ann")
     goal, candidates = attribute_task.search()
     winner = alternative_of(attribute_task, goal, candidates[0])
-    losers = losers_of(attribute_task, goal, candidates[1:])
-    assert len(candidates) - 1 == len(losers)
+    losers = losers_of(attribute_task, goal, winner.features, candidates[1:])
+    assert min(MAX_LOSERS, len(candidates) - 1) == len(losers)
     assert 0 < len(losers) <= MAX_LOSERS
     assert winner.xpath not in {loser.xpath for loser in losers}
     assert is_confirmed(candidates[0], goal)
 
 
-def test_losers_that_run_fast_come_first() -> None:
+def test_cheap_losers_come_first_then_those_of_other_features() -> None:
     attribute_task = task("Ann")
     goal, candidates = attribute_task.search()
-    slow, fast = (
-        replace(candidates[0], features=(feature,))
-        for feature in (Feature("sibling_text", 1, ("By",)), Feature("tag", 1, ("p",)))
+    winning, cheap, dear = (
+        Feature("tag", 1, ("h1",)),
+        Feature("tag", 1, ("h2",)),
+        Feature("contains", 0, ("By",)),
     )
-    losers = losers_of(attribute_task, goal, [slow, fast])
-    assert ["tag", "sibling_text"] == [loser.features[0].kind for loser in losers]
+    beaten = [replace(candidates[0], features=(feature,)) for feature in (dear, winning, cheap)]
+    losers = losers_of(attribute_task, goal, [winning], beaten)
+    assert [cheap, winning, dear] == [loser.features[0] for loser in losers]
+    assert losers[1].numbers.cost <= MAX_VOTE_COST < losers[2].numbers.cost
+    rule = AttributeRule("a", losers=tuple(losers))
+    assert tuple(losers[:2]) == rule.voters

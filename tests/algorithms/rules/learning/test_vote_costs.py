@@ -9,9 +9,9 @@ from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
-from rules.algorithms.learning.vote_costs import measure_votes, vote_cost
+from rules.algorithms.learning.vote_costs import vote_cost
 from rules.algorithms.rule.feature import Feature
-from rules.algorithms.rule.rule import MAX_VOTE_COST, Alternative, AttributeRule
+from rules.algorithms.rule.rule import MAX_VOTE_COST, TEXT_TARGET, AttributeRule
 
 PAGE = "<h1>Oak {n}</h1><div class=facts><b>Price</b><i>{n} EUR</i></div>" + "<p>text</p>" * 40
 
@@ -20,13 +20,9 @@ def trees(n: int) -> list[html.HtmlElement]:
     return [html.document_fromstring(PAGE.format(n=number)) for number in range(n)]
 
 
-def path(*features: Feature) -> Alternative:
-    return Alternative("xpath", "text()", features)
-
-
 def cost_of(*features: Feature) -> float:
     samples = read_samples([AnnotatedPage("a", trees(1)[0], {})], trees(2))
-    return vote_cost(samples, path(*features))
+    return vote_cost(samples, TEXT_TARGET, features)
 
 
 @pytest.mark.parametrize(
@@ -41,23 +37,12 @@ def test_a_vote_costs_little_that_looks_at_few_elements(feature: Feature) -> Non
     [
         [Feature("tag", 1, ("p",))],
         [Feature("contains", 0, ("EUR",))],
-        [Feature("class", 2, ("facts",))],
         [Feature("tag", 4, ("html",))],
         [],
     ],
 )
 def test_a_vote_is_dear_that_looks_at_many(features: list[Feature]) -> None:
     assert cost_of(*features) > MAX_VOTE_COST
-
-
-def test_only_cheap_losers_vote() -> None:
-    samples = read_samples([AnnotatedPage("a", trees(1)[0], {})], trees(2))
-    cheap, dear = path(Feature("tag", 1, ("h1",))), path(Feature("contains", 0, ("EUR",)))
-
-    rule = measure_votes(samples, AttributeRule("name", losers=(dear, cheap)))
-
-    assert [dear.xpath, cheap.xpath] == [loser.xpath for loser in rule.losers]
-    assert [cheap.xpath] == [loser.xpath for loser in rule.voters]
 
 
 def test_the_same_samples_give_the_same_rule() -> None:
