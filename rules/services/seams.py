@@ -28,6 +28,7 @@ class HoldReason(Enum):
     SITE_CHANGED = "its cluster has an open site change"
     AWAITS_CHECK = "its cluster waits for a check"
     VALUES_CHANGED = "its own constant values are doubtful"
+    NOT_FETCHED_SINCE = "it was not fetched since its cluster was redesigned"
 
 
 class HeldPage(NamedTuple):

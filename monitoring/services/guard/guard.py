@@ -4,7 +4,9 @@ Extraction asks before it stores a batch (`pages_to_hold`), and after it for wha
 (`follow_up_held`): an alert and a check. A page is held back whose cluster has an open site change,
 or whose constant values are other ones than those stored though no check since it was fetched found
 its cluster as it was; and a page without a record before whose constant values are not like those
-of the others. The stored record stays as it is; the page stays due.
+of the others. A page whose record is from before a redesign is held back until it is fetched again: the
+repaired rule reads the new pages, and finds nothing on the old one. The stored record stays as it is; the
+page stays due.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils import timezone
 
-from clustering.models import Snapshot
+from clustering.models import Page, Snapshot
 from monitoring.algorithms.known_values import same_value
 from monitoring.models import Alert, Check, Schedule, SiteChange
 from monitoring.services.checks.checking import check_request
@@ -49,7 +51,8 @@ def pages_to_hold(
     """Return the pages of a batch that are not to be stored now, and what to check for that.
 
     A page is held back where its cluster has an open site change, where its cluster waits for a
-    check or must now, and, on a site that is checked regularly, where its own values are in doubt.
+    check or must now, where it was not fetched since its cluster was redesigned, and, on a site that
+    is checked regularly, where its own values are in doubt.
     """
     stored = _stored_records(pages)
     cluster_by_page = {}
@@ -65,6 +68,7 @@ def pages_to_hold(
     waiting = _waiting_clusters(site, rules) | doubtful
     is_checked_soon = Schedule.objects.running().filter(site=site).exists()
     suspected_pages = {suspect.page for suspect in suspects} if is_checked_soon else set()
+    old_pages = _not_fetched_since_redesign(pages, stored)
 
     held = []
     for pk, name in cluster_by_page.items():
@@ -72,6 +76,8 @@ def pages_to_hold(
             held.append(HeldPage(pk, name, HoldReason.SITE_CHANGED))
         elif name in waiting:
             held.append(HeldPage(pk, name, HoldReason.AWAITS_CHECK))
+        elif pk in old_pages:
+            held.append(HeldPage(pk, name, HoldReason.NOT_FETCHED_SINCE))
         elif pk in suspected_pages:
             held.append(HeldPage(pk, name, HoldReason.VALUES_CHANGED))
     if not doubtful:
@@ -114,6 +120,22 @@ def _stored_records(pages: Sequence[ExtractedPage]) -> dict[int, list[Record]]:
     for record in records.select_related("cluster").order_by("pk"):
         stored[record.page_id].append(record)
     return dict(stored)
+
+
+def _not_fetched_since_redesign(
+    pages: Sequence[ExtractedPage], stored: Mapping[int, Sequence[Record]]
+) -> set[int]:
+    """Return the pages whose records are from before a redesign and come from what is stored still."""
+    stale_since_by_page = {
+        page.page.pk: record.stale_since
+        for page in pages
+        for record in stored.get(page.page.pk, ())
+        if record.stale_since is not None and record.snapshot_id == page.page.snapshot
+    }
+    if not stale_since_by_page:
+        return set()
+    visits = Page.objects.filter(pk__in=stale_since_by_page).values_list("pk", "visited_at")
+    return {pk for pk, at in visits if at is None or at < stale_since_by_page[pk]}
 
 
 def _changed_clusters(site: Site, rules: Mapping[str, Rule]) -> set[str]:

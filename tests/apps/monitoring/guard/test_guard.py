@@ -95,6 +95,26 @@ class TestOpenChange:
         assert "found again" in change.report["text"]
         assert not Alert.objects.open().exists()
 
+    def test_mended_the_pages_not_fetched_since_keep_their_records(self, tmp_path: Path) -> None:
+        site, service = shop_with_records(), caller("service", Role.VIEWER)
+        source = archive(tmp_path, site, redesigned)
+        check(site, source)
+        left_out = tuple(f'p/{n}"' for n in (N - 1, N))
+        lines = Path(source).read_text().splitlines()
+        Path(source).write_text(
+            "\n".join(line for line in lines if not any(p in line for p in left_out))
+        )
+        repair(site, source, accept=True)
+
+        assert 2 == extract_now(site)["held"]
+        assert RIGHT == names_read_by(service)
+        stale = Record.objects.there().filter(stale_since__isnull=False)
+        assert {f"Rope {N - 1}", f"Rope {N}"} == {record.values["name"] for record in stale}
+        store(site, [redesigned(n) for n in (N - 1, N)])
+        assert "held" not in extract_now(site)
+        assert RIGHT == names_read_by(service)
+        assert not stale.all().exists()
+
     def test_dismissed_it_holds_nothing_back(self, tmp_path: Path) -> None:
         site = shop_with_records()
         check(site, archive(tmp_path, site, redesigned))
