@@ -394,7 +394,7 @@ def print_what_to_try(console: Console) -> None:
         (reverse("monitoring"), "see the alarm, with its cause"),
         (
             "j  Enter  c",
-            "repair it with three keys: select, open, confirm all; then its records are back",
+            "repair it with three keys: select, open, confirm all; pages fetched again get records again",
         ),
     ):
         table.add_row(escape(step), what)
