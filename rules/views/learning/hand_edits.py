@@ -84,8 +84,8 @@ def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpRespons
                 newest=_number(request.POST.get("newest", "")),
                 actor=user_of(request),
             )
-    except TurnTaken as taken:
-        return _page(request, cluster, edit, form, problems=[str(taken)])
+    except TurnTaken as error:
+        return _page(request, cluster, edit, form, problems=[str(error)])
     except NewerVersion as error:
         problems = [str(error)]
         return _page(request, cluster, edit, form, problems=problems, newer=error.version)
@@ -108,8 +108,8 @@ def score_edit(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
     try:
         with own_turn(user_of(request), RULE_CHECK):
             trial = try_edit(cluster, edit)
-    except TurnTaken as taken:
-        context = {"site": cluster.site, "cluster": cluster, "taken": taken, "is_file": bool(file)}
+    except TurnTaken:
+        context = {"site": cluster.site, "cluster": cluster, "is_file": bool(file)}
         return render(request, "rules/learning/hand_waiting.html", context)
     context = {
         "site": cluster.site,

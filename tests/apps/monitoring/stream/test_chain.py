@@ -76,7 +76,7 @@ class TestFromPagesToRecords:
         assert [] == tasks()  # it is asked for again when pages come
 
     def test_pages_are_read_when_nothing_brings_more(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(observing, "MAX_PAGES_IN_PROCESS", 3)
+        monkeypatch.setattr(observing, "FEW_PAGES", 3)
         site = site_of("new")
         store(site, articles(range(8)))
         crawl = Job.objects.create(
