@@ -125,6 +125,13 @@ def redis() -> Iterator[str]:
     if given := os.environ.get(REDIS_URL):
         yield given
         return
+    with own_redis() as url:
+        yield url
+
+
+@contextmanager
+def own_redis() -> Iterator[str]:
+    """Yield the address of a Redis that nobody else uses."""
     binary = find_redis()
     with _folder() as folder:
         port = _free_port()

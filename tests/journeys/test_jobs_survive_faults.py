@@ -38,6 +38,13 @@ def server() -> Iterator[servers.PostgresServer]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    """Return the address of a Redis of this module's own: its tests empty it."""
+    with servers.own_redis() as url:
+        yield url
+
+
 @pytest.fixture
 def installation(
     tmp_path: Path, server: servers.PostgresServer, redis_url: str

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import redis
 
+from tests import servers
 from tests.conftest import IS_FULL
 from tests.installation import Installation, kill_group, new_installation, wait_until
 from tests.journeys.stepping import TASK, UNFENCED_TASK
@@ -139,6 +140,13 @@ def assert_nothing_lost_or_doubled(installation: Installation) -> None:
 def on_sqlite(tmp_path: Path) -> Iterator[Installation]:
     with new_installation(tmp_path / "var") as installation:
         yield installation
+
+
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    """Return the address of a Redis of this module's own: its tests empty it."""
+    with servers.own_redis() as url:
+        yield url
 
 
 @pytest.fixture
