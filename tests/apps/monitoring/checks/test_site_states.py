@@ -18,9 +18,10 @@ from monitoring.services.checks.site_states import counts_by_state, figures_of, 
 from monitoring.services.notices.alerts import settle_alert
 from rules.models import Extraction, Record
 from tests.apps.clustering.api_cast import caller, site_of
-from tests.apps.monitoring.monitored_shop import archive, check, redesigned, shop
+from tests.apps.clustering.demo_sites import store
+from tests.apps.monitoring.monitored_shop import N, archive, check, redesigned, shop
 from tests.apps.monitoring.watched_sites import changed, checked, watched
-from tests.apps.rules.shop_cast import extract, products_of
+from tests.apps.rules.shop_cast import extract, product, products_of
 from vertex.core.models import Role, Site
 from vertex.running.metrics import DatabaseFigures
 
@@ -83,7 +84,7 @@ def test_the_overview_and_the_api_say_the_same() -> None:
 
 
 class TestStale:
-    def test_records_of_a_changed_cluster_are_stale_until_their_pages_are_extracted(
+    def test_records_of_a_changed_cluster_are_stale_until_their_pages_come_anew(
         self, tmp_path: Path
     ) -> None:
         site = shop()
@@ -110,6 +111,10 @@ class TestStale:
         Alert.objects.update(ended_at=timezone.now())
         assert "stale" == state(site)
         Extraction.objects.all().delete()  # all pages are due
+        extract(site)
+        assert "stale" == state(site)  # what is stored is from before it
+        store(site, [product(n) for n in range(1, N + 1)])
+        Extraction.objects.all().delete()
         extract(site)
         assert not Record.objects.filter(stale_since__isnull=False).exists()
 
