@@ -53,9 +53,14 @@ class Maker:
 
     def extras(self) -> list[str]:
         """Return what a record has besides; some of it only now and then."""
-        results = [f"{self.number(1, 28)} May {self.number(1996, 2024)}"] if self.is_so(0.7) else []
-        results += [f"${self.number(2, 400)}.95"] if self.has_prices and self.is_so(0.9) else []
-        return results + ([f"{self.number(1, 500)} votes"] if self.is_so(0.3) else [])
+        texts = []
+        if self.is_so(0.7):
+            texts.append(f"{self.number(1, 28)} May {self.number(1996, 2024)}")
+        if self.has_prices and self.is_so(0.9):
+            texts.append(f"${self.number(2, 400)}.95")
+        if self.is_so(0.3):
+            texts.append(f"{self.number(1, 500)} votes")
+        return texts
 
     def image(self) -> str:
         return f"<img src=/{self.number(1, 999)}.png>" if self.has_images else ""

@@ -30,6 +30,7 @@ from typing import Any, Final, NamedTuple
 from scipy.special import bdtrc
 
 from monitoring.algorithms.known_values import Value, amount_of, plain, same_value
+from rules.algorithms.running.value_looks import kind_of
 
 MAX_CHANCE: Final = 1e-4  # of a witness that is none, per attribute and round
 MIN_SHARE: Final = 0.4  # of the pages, that a witness has to see
@@ -213,18 +214,8 @@ def shape_of(value: Value) -> str:
     text = value if isinstance(value, str) else " ".join(value or ())
     if len(text) > MAX_SHAPED_CHARS:
         return f"text of 2^{int(math.log2(len(text)))}"
-    kinds = "".join(_kind_of(character) for character in text.strip())
+    kinds = "".join(kind_of(character) for character in text.strip())
     return "".join(run[1] for run in islice(_RUN.finditer(kinds), MAX_RUNS))
-
-
-def _kind_of(character: str) -> str:
-    if character.isdigit():
-        return "9"
-    if character.isspace():
-        return " "
-    if character.isalpha():
-        return "A" if character.isupper() else "a"
-    return character
 
 
 def _learn_attribute(

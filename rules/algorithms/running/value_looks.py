@@ -96,7 +96,8 @@ class ValueLooks:
 
 def learn_looks(values: Sequence[ShownText]) -> ValueLooks:
     """Return how values look. Raises ValueError where there is none."""
-    amounts = [amount for value in values if (amount := _log_amount(value.normalized)) is not None]
+    read_amounts = [_log_amount(value.normalized) for value in values]
+    amounts = [amount for amount in read_amounts if amount is not None]
     return ValueLooks(
         n=len(values),
         n_by_kinds=dict(Counter(kinds_of(value.text) for value in values)),
@@ -149,10 +150,12 @@ def kinds_of(text: str) -> str:
     >>> kinds_of("Our Price: $1,299.00")
     ' $,.9:Aa'
     """
-    return "".join(sorted(set(map(_kind_of, text[:MAX_CHARS_LOOKED_AT].strip()))))
+    kinds = {kind_of(character) for character in text[:MAX_CHARS_LOOKED_AT].strip()}
+    return "".join(sorted(kinds))
 
 
-def _kind_of(character: str) -> str:
+def kind_of(character: str) -> str:
+    """Return what stands for a character: 9, a blank, A or a; any other one stands for itself."""
     if character.isdigit():
         return "9"
     if character.isspace():

@@ -123,7 +123,7 @@ def _looks_of(golden: Iterable[GoldenPage]) -> dict[str, Any]:
     """Return as JSON how the values of each attribute look."""
     records = [line.record for page in golden for line in page.lines if line.record is not None]
     looks = looks_by_attribute((record.values, record.normalized) for record in records)
-    return {name: of_name.as_json() for name, of_name in looks.items()}
+    return {name: value_looks.as_json() for name, value_looks in looks.items()}
 
 
 def changed_constants(before: Rule, rule: Rule, golden: Sequence[GoldenPage]) -> list[str]:

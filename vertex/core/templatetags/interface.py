@@ -233,7 +233,8 @@ def breakable(name: str) -> SafeString:
     """
     if len(name) <= MAX_UNBROKEN:
         return format_html("{}", name)
-    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in WORDS_MEET.split(name)))
+    words = WORDS_MEET.split(name)
+    return format_html_join(mark_safe("<wbr>"), "{}", [(word,) for word in words])
 
 
 @register.filter
