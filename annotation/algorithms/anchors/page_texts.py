@@ -66,14 +66,14 @@ class PageTexts:
 
 def read_texts(tree: _Element) -> PageTexts:
     """Return the page's text and its places."""
-    walk = _Walk(tree)
+    walk = _TextWalk(tree)
     walk.run()
     page = walk.page
     page.whole = "".join(walk.parts)
     return page
 
 
-class _Walk:
+class _TextWalk:
     """One walk over a tree."""
 
     def __init__(self, tree: _Element) -> None:

@@ -77,7 +77,7 @@ def read_facts(page: RawPage, status: int = 200) -> PageFacts:
     tree = page.tree
     if tree is None:
         return PageFacts(page.url, status)
-    walk = _Walk(page.url)
+    walk = _ContentWalk(page.url)
     walk.run(next(tree.iter("body"), tree))
     title = _text_of(next(tree.iter("title"), None))
     message = [title, *map(_text_of, islice(tree.iter("h1", "h2"), MAX_HEADINGS))]
@@ -109,7 +109,7 @@ class _Subtree:
         self.children: dict[tuple[str, str], list[_Subtree]] = {}  # by tag and class
 
 
-class _Walk:
+class _ContentWalk:
     """The walk through a page's content and what it has met."""
 
     def __init__(self, url: str) -> None:

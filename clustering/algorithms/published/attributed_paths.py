@@ -91,7 +91,7 @@ class PathPage:
 
 def observe_tree(tree: HtmlElement | None, url: str = "") -> PathPage:
     """Reduce a tree to its paths and terms; without a tree there are none."""
-    walk = _Walk(base=url if tree is None else find_base(tree, url))
+    walk = _PathWalk(base=url if tree is None else find_base(tree, url))
     marks: set[int] = set()
     if tree is not None:
         walk.run(tree)
@@ -223,7 +223,7 @@ class _Pagelet(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Walk:
+class _PathWalk:
     """What a walk through a page has found so far."""
 
     base: str

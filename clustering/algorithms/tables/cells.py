@@ -64,7 +64,7 @@ class RecordCell:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _RecordReader:
     """The cells of one record so far."""
 
     classes: dict[tuple[str, str], str]  # what a tag's class value counts as
@@ -134,7 +134,7 @@ def read_cells(records: Sequence[Sequence[_Element]]) -> list[list[RecordCell]]:
 
 
 def _cells_of(record: Sequence[_Element], classes: dict[tuple[str, str], str]) -> list[RecordCell]:
-    walk = _Walk(classes)
+    walk = _RecordReader(classes)
     is_run_of_rows = len(record) > 1 and len({element.tag for element in record}) == 1
     for number, element in enumerate(record):
         # A record's own class says odd or even, new or sold out, and names no field.

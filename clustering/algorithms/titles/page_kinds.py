@@ -70,7 +70,7 @@ def read_kind(page: RawPage) -> PageKind:
     tree = page.tree
     if tree is None:
         return NO_KIND
-    walk = _Walk(page.url)
+    walk = _LinkListWalk(page.url)
     walk.run(tree)
     return PageKind(
         types=declared_types(tree),
@@ -125,7 +125,7 @@ class _LinksAtPath:
         self.n_linked = 0
 
 
-class _Walk:
+class _LinkListWalk:
     """The walk through a page and what it has met."""
 
     def __init__(self, url: str) -> None:
