@@ -80,9 +80,13 @@ def is_like(page: ErrorSignature, error: ErrorSignature) -> bool:
 def telling_signatures(
     signatures: Iterable[ErrorSignature], pages: Sequence[tuple[PageText, str]]
 ) -> list[ErrorSignature]:
-    """Return the signatures that none of some good pages, with their addresses, is like."""
-    good = [signature_of("", shown, url) for shown, url in pages]
-    return [error for error in signatures if not any(is_like(page, error) for page in good)]
+    """Return the signatures that no good page resembles; a good page comes with its address."""
+    good_signatures = [signature_of("", text, url) for text, url in pages]
+    return [
+        error
+        for error in signatures
+        if not any(is_like(good_signature, error) for good_signature in good_signatures)
+    ]
 
 
 def missing_address(url: str, word: str) -> str:

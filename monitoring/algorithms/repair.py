@@ -208,6 +208,7 @@ def choose_pages(
     n_shown: Counter[tuple[str, str]] = Counter()  # by attribute and shape; blank: absent
 
     def worth(page: ProposedPage) -> int:
+        """Count the values and absences that too few of the chosen pages show yet."""
         n_values = sum(
             n_shown[name, values[0].place.shape] < per_attribute
             for name, values in page.values.items()

@@ -114,9 +114,10 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.arriving[conn] = request
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._on_bytes, request))
         if data:
-            self._look(request)
+            self._advance(request)
 
     def _on_bytes(self, request: _Arriving, _client: object) -> None:
+        """Take the bytes that arrived; without any the client has gone, and so does the request."""
         try:
             data = request.conn.sock.recv(MAX_RECEIVED)
         except (BlockingIOError, InterruptedError):
@@ -130,9 +131,9 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             return
         request.data += data
         self.n_waiting_bytes += len(data)
-        self._look(request)
+        self._advance(request)
 
-    def _look(self, request: _Arriving) -> None:
+    def _advance(self, request: _Arriving) -> None:
         """Give the request to a thread if it is complete, or refuse what nobody should wait for."""
         if request.n_wanted is None:
             end = request.data.find(END_OF_HEAD)

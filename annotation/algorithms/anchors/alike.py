@@ -94,12 +94,13 @@ def _has_alike_siblings(element: _Element) -> bool:
 
 
 def _common_ancestor(elements: Sequence[_Element]) -> _Element | None:
-    lines = [list(element.iterancestors())[::-1] for element in elements]
+    """Return the nearest element that all stand in; None where one of them is the root."""
+    ancestors_from_root = [list(element.iterancestors())[::-1] for element in elements]
     common = None
-    for steps in zip(*lines, strict=False):
-        if any(step is not steps[0] for step in steps):
+    for first, *others in zip(*ancestors_from_root, strict=False):
+        if any(other is not first for other in others):
             break
-        common = steps[0]
+        common = first
     return common
 
 

@@ -119,15 +119,19 @@ def anchor_stretch(page: PageTexts, start: int, end: int) -> Anchor:
 
 
 def anchor_text(page: PageTexts, element: _Element, start: int, end: int) -> Anchor:
-    """Return the anchor of a part of the text that an element displays. Raises AnchorProblem."""
+    """Return the anchor of the characters from start to end that an element displays.
+
+    Raises AnchorProblem where these are none.
+    """
     node = PageNode(element)
     length = len(displayed_text(page, node))
     if not 0 <= start < end <= length:
         raise AnchorProblem(f"no text is selected: {start} to {end} of {length} characters")
     span = page.span(element)
-    if span is None:
+    if span is None:  # it shows no text of the page, but what an attribute or a field holds
         return anchor_part(page, node, (start, end))
-    return anchor_stretch(page, span[0] + start, span[0] + end)
+    first_character, _ = span
+    return anchor_stretch(page, first_character + start, first_character + end)
 
 
 def drawing_of(page: NumberedPage, anchor: Anchor) -> Drawing:

@@ -124,6 +124,7 @@ def address_shape(url: str) -> list[str]:
 
 
 def _shape_of(segment: str) -> str:
+    """Return a segment with `#` for its numbers and `*` for its words; two words or more are `*-*`."""
     extension = _EXTENSION.search(segment)
     stem = segment[: extension.start()] if extension else segment
     shape = re.sub(r"[^\W\d_]+", "*", _NUMBER.sub("#", stem))

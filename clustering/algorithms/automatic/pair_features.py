@@ -113,6 +113,7 @@ class FamilyProfiles:
         return _rest(shared, self.masses[a] + self.masses[others] - shared)
 
     def _shared(self, a: int, others: NDArray[np.intp]) -> Matrix:
+        """Return the weight of what a group shares with others: the smaller share of each feature."""
         present = np.flatnonzero(self.p[a])
         shared: Matrix = (
             np.minimum(self.p[np.ix_(others, present)], self.p[a, present]) @ self.w[present]

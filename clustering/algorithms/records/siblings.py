@@ -144,8 +144,10 @@ class _Comparison:
 
 
 def _element_likeness(page: PageModel, left: int, right: int) -> float:
+    """Return the likeness of an element to another: of their paths, and of the left one's tag and classes."""
     path_likeness = jaccard(path_set(page, left), path_set(page, right))
-    left_words, right_words = _tag_and_classes(page, left), _tag_and_classes(page, right)
+    left_words = _tag_and_classes(page, left)  # never empty
+    right_words = _tag_and_classes(page, right)
     class_likeness = len(left_words & right_words) / len(left_words)
     return (1 - WEIGHT_OF_CLASS) * path_likeness + WEIGHT_OF_CLASS * class_likeness
 

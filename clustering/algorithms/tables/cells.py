@@ -39,6 +39,7 @@ MAX_DIGITS = 4  # of a colspan that is read
 MAX_CLASS_VALUES = 300  # of a tag, which are compared with each other
 MIN_SHARE_WITH_LABEL = 0.6  # of the texts at the same steps
 MIN_RECORDS_WITH_LABEL = 2  # in which a text before a colon must stand to be a label
+MAX_STEPS_DEEPER = 2  # a cell may stand below its label
 _WITH_LABEL = re.compile(r"([^\W\d_][^:\uff1a\n]{0,38}?)\s*[:\uff1a]\s+(\S.*)", re.DOTALL)
 _LABEL_ALONE = re.compile(r"([^\W\d_][^:\uff1a\n]{0,38}?)\s*[:\uff1a]\Z")
 
@@ -276,6 +277,7 @@ def _with_labels(
 
 
 def _holds_for(label: Steps, cell: Steps) -> bool:
-    """Return whether a label stands in the same element as a cell or in one beside it."""
-    above = label[:-1]
-    return cell[: len(above)] == above and len(cell) <= len(label) + 2
+    """Return whether a cell stands beside a label, or at most two elements deeper."""
+    around_label = label[:-1]
+    is_beside = cell[: len(around_label)] == around_label
+    return is_beside and len(cell) <= len(label) + MAX_STEPS_DEEPER

@@ -237,6 +237,7 @@ class _Visit:
         return self.browser.ask(method, self.session, **params)
 
     def _fetched(self, body: bytes) -> Fetched:
+        """Return the answer with what was rendered; a blank body says that nothing was."""
         return Fetched(
             url=str(self.address),
             final_url=str(self.address),

@@ -259,7 +259,10 @@ def packed(value: object, parts: list[bytes]) -> object:
 
 
 def unpacked(value: Any, parts: IO[bytes]) -> Any:
-    """Return the value that was packed; in the order of packing, since the parts are read one by one."""
+    """Return the value that `packed` made this of: bytes are read from the parts, all else is as it was.
+
+    Values are unpacked in the order in which they were packed.
+    """
     if isinstance(value, dict) and value.keys() == {"bytes"}:
         return parts.read(value["bytes"])
     return value

@@ -140,7 +140,11 @@ def _moved_away(cluster: Cluster) -> MembershipQuerySet:
 
 
 def _strangest_measured(cluster: Cluster, memberships: MembershipQuerySet) -> list[PageMembership]:
-    """Return the strangest of some pages, by their distances from the cluster's present centre."""
+    """Return the strangest pages of a cluster, the strangest first.
+
+    The cluster's examples make its centre. How far a page is from it is measured for some pages only:
+    those that people moved into the cluster, and those that its clustering found farthest.
+    """
     moved = memberships.moved_by_hand().order_by("page").values_list("page", flat=True)
     by_distance = memberships.filter(found=cluster).order_by(
         F("distance").desc(nulls_last=True), "page"
@@ -156,8 +160,8 @@ def _strangest_measured(cluster: Cluster, memberships: MembershipQuerySet) -> li
         page: distance_to(centre, paths)
         for page, paths in _paths_by_page(cluster, measured).items()
     }
-    strangest = sorted(distance_by_page, key=lambda page: (-distance_by_page[page], page))
-    strangest = strangest[:N_SHOWN]
+    farthest_first = sorted(distance_by_page, key=lambda page: (-distance_by_page[page], page))
+    strangest = farthest_first[:N_SHOWN]
     pk_by_page = dict(memberships.filter(page__in=strangest).values_list("page", "pk"))
     strangest_memberships = _with_pages([pk_by_page[page] for page in strangest])
     for membership in strangest_memberships:

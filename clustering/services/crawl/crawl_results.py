@@ -400,9 +400,9 @@ def _worth_following(
     return followed
 
 
-def _n_pages_by_body(twins: Iterable[tuple[int, str]]) -> Counter[tuple[int, str]]:
-    """Count the visited pages of crawls by their bytes."""
-    crawls_and_bodies = set(twins)
+def _n_pages_by_body(crawls_and_bodies: Iterable[tuple[int, str]]) -> Counter[tuple[int, str]]:
+    """Return how many pages each crawl visited that have a body; a pair is a crawl and the hash of a body."""
+    crawls_and_bodies = set(crawls_and_bodies)
     rows = (
         Page.objects.filter(
             crawl__in={crawl for crawl, _ in crawls_and_bodies},

@@ -214,7 +214,8 @@ class Engine:
         now = monotonic()
         moments = [self._store_at, self._beaten_at + BEAT_SECONDS, now + MAX_SLEEP]
         if self._looks:
-            moments.append(self._looks[0][0])
+            next_look_at, _, _ = self._looks[0]
+            moments.append(next_look_at)
         return max(0.0, min(moments) - now)
 
     def _accept(self, task: FetchTask) -> None:

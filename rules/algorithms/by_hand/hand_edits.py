@@ -305,18 +305,24 @@ def _nodes(written: HandWritten, number: int, nodes: str) -> str:
 
 
 def _emit(written: HandWritten, number: int) -> list[str]:
-    """Return the lines that emit a node of one of the XPaths."""
+    """Return the lines that emit a node of one of the XPaths, or the part of its text that is selected.
+
+    Where the node's text has no such part, nothing is emitted.
+    """
     selection = written.selection(number - 1)
-    string, cut = (".", []) if selection.is_whole else ("$text", print_cut(selection, "."))
-    value = [
-        f'<value name="{written.attribute}">',
+    if selection.is_whole:
+        return _value_lines(written.attribute, number, select=".")
+    value = _value_lines(written.attribute, number, select="$text")
+    return [*print_cut(selection, "."), '<xsl:if test="$text">', *indented(value), "</xsl:if>"]
+
+
+def _value_lines(attribute: str, number: int, *, select: str) -> list[str]:
+    return [
+        f'<value name="{attribute}">',
         *indented(_provenance(number)),
-        f'  <xsl:value-of select="{string}"/>',
+        f'  <xsl:value-of select="{select}"/>',
         "</value>",
     ]
-    if cut:
-        value = ['<xsl:if test="$text">', *indented(value), "</xsl:if>"]
-    return [*cut, *value]
 
 
 def _provenance(number: int) -> list[str]:

@@ -81,12 +81,13 @@ def union(sets: Iterable[NodeSet]) -> NodeSet:
 
 
 def _target_mask(index: NodeIndex, target: str) -> Mask:
+    """Return the nodes that a target names: texts, the attributes of a name, or else all that are no text."""
     if target == TEXT_TARGET:
         return index.is_text.copy()
     if target.startswith("@"):
         return index.mask(index.nodes_by_name.get(target[1:], []))
     mask = ~index.is_text
-    mask[-1] = False
+    mask[-1] = False  # the last item stands for the node that does not exist
     return mask
 
 

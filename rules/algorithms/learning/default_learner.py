@@ -102,7 +102,7 @@ def _claim_of(samples: Samples, rule: AttributeRule) -> Claim:
 
 
 def _on_annotated_pages(samples: Samples, bits: NodeSet) -> NodeSet:
-    if not samples.has_others:
+    if not samples.has_unannotated:
         return bits
     n_annotated_nodes = samples.index.page_starts[len(samples.pages)]
     return bits & ((1 << n_annotated_nodes) - 1)
@@ -282,7 +282,7 @@ def _learn_cover(task: AttributeTask) -> TargetRule:
         page = task.groups[0].page
         raise NoPreciseXPath("xpath", page, "there is one annotated value only")
     if task.attribute.is_multi:
-        # A part of its own for a wrong click would find more that is wrong.
+        # An odd one may be a wrong click: an alternative for it would find more wrong values.
         _, odd_marks = part_odd_marks(task.samples.index, task.marks)
         if odd_marks:
             page = odd_marks[0].positive.page

@@ -361,19 +361,22 @@ def features_of(
 ) -> list[Feature]:
     """Return the features that all positives have, disjunctions included, in a fixed order.
 
-    A positive also has the features of its doubles; a disjunction is of its own.
+    A feature counts where a positive or one of its doubles has it. Disjunctions are made of what the
+    positives of each page share, without their doubles. Without positives there are no features.
     """
     generators = tuple(generators)
-    own_by_page: dict[int, set[Feature]] = {}
+    features_by_page: dict[int, set[Feature]] = {}
     shared: set[Feature] | None = None
     for positive in positives:
-        own = _features_at(index, positive, generators)
-        own_by_page[positive.page] = own_by_page.get(positive.page, own) & own
-        of_group = set(own)
+        features = _features_at(index, positive, generators)
+        features_so_far = features_by_page.get(positive.page, features)
+        features_by_page[positive.page] = features_so_far & features
+        with_doubles = set(features)
         for double in doubles.get(positive, ()):
-            of_group |= _features_at(index, double, generators)
-        shared = of_group if shared is None else shared & of_group
-    return sorted((shared or set()) | set(_disjunctions(list(own_by_page.values()))), key=_order)
+            with_doubles |= _features_at(index, double, generators)
+        shared = with_doubles if shared is None else shared & with_doubles
+    disjunctions = _disjunctions(list(features_by_page.values()))
+    return sorted((shared or set()).union(disjunctions), key=_order)
 
 
 def _features_at(

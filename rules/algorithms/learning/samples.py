@@ -31,7 +31,8 @@ class Samples:
     columns: Columns
 
     @property
-    def has_others(self) -> bool:
+    def has_unannotated(self) -> bool:
+        """Whether there are pages that nobody annotated."""
         return self.index.n_pages > len(self.pages)
 
 

@@ -64,7 +64,7 @@ def learn_part(
 
 def _unannotated_texts(samples: Samples, candidate: Conjunction, target: str) -> list[str]:
     """Return what the candidate's nodes on unannotated pages show."""
-    if not samples.has_others:
+    if not samples.has_unannotated:
         return []
     first = samples.index.page_starts[len(samples.pages)]
     numbers = islice(numbers_of(candidate.bits >> first), MAX_WITNESSES)

@@ -100,7 +100,11 @@ def save_successor(
 
 
 def figure_of(rule: AttributeRule, *, n_annotated: int, missing_on: list[str]) -> dict[str, Any]:
-    """Return what a version's figures hold of an attribute's rule: what it is and measured."""
+    """Return the figures of an attribute's rule as a version stores them: those of its first alternative.
+
+    A rule without alternatives is of kind "none". The precision of a draft is the share of the
+    annotated pages on which it is right.
+    """
     best = rule.alternatives[0] if rule.alternatives else None
     precision = best.numbers.precision if best else 0.0
     draft = {}

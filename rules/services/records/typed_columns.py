@@ -193,7 +193,7 @@ def _as_list(value: object) -> list[Any]:
 
 
 def _problems_of(attributes: Iterable[ExportedAttribute]) -> Callable[[Row], dict[str, str]]:
-    """Return what says why a record's displayed values are empty in their columns."""
+    """Return a function that says of a record, by attribute, why a displayed value is empty in its column."""
     read_attributes = [
         (attribute, _values_of(attribute, _READ[attribute.type].of_normalised))
         for attribute in attributes

@@ -151,7 +151,7 @@ def _cut(value: Any) -> Any:
 
 
 def latest_impact(rule: Rule) -> Impact | None:
-    """Return the newest comparison of a rule."""
+    """Return the newest comparison of a rule; None before the first."""
     return Impact.objects.filter(rule=rule).select_related("job", "against").first()
 
 

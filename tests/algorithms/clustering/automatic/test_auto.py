@@ -154,7 +154,7 @@ class TestClaims:
         assert [{"detail": 40}, {"article": 25}, {"list": 20}] == types_by_group(site)
 
     @pytest.mark.parametrize("name", sites.NAMES)
-    @pytest.mark.parametrize("edition", ["1", "2"])
+    @pytest.mark.parametrize("edition", ["1", pytest.param("2", marks=pytest.mark.bar)])
     def test_the_demo_sites(self, name: str, edition: str) -> None:
         site = sites.load(name, edition)
         raw = [

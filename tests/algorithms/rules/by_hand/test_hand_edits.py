@@ -143,8 +143,10 @@ class TestXPaths:
         xpath = "//self::node()"
         for _ in range(40):
             xpath = f"//self::node()[count({xpath})>0]"
+        # On a busy machine the clock ends it before it used up its processor time.
         with pytest.raises(
-            StylesheetRefused, match=r"name, line 1: .*was stopped: it ran longer than 5 seconds"
+            StylesheetRefused,
+            match=r"name, line 1: .*was stopped: it (ran longer than 5 seconds|did not come to an end)",
         ):
             with_xpaths(empty_stylesheet(["name"]), [written("name", xpath)])
 

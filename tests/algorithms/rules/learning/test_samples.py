@@ -64,5 +64,5 @@ def test_nodes_of_the_same_tags_are_alike() -> None:
 
 def test_samples_know_whether_there_are_others() -> None:
     samples, _ = read("//li[1]")
-    assert samples.has_others
-    assert not read_samples([], []).has_others
+    assert samples.has_unannotated
+    assert not read_samples([], []).has_unannotated
