@@ -136,6 +136,27 @@ def mail_server(name: str) -> tuple[str, int, str, str, bool, bool]:
     return parts.hostname, port, user, password, parts.scheme == "smtps", parts.scheme == "smtp"
 
 
+def provider(name: str, *, needs_tls: bool) -> str:
+    """Return the address of who people log in by, blank where there is none."""
+    value = text(name, "").rstrip("/")
+    if not value:
+        return ""
+    parts = urlsplit(value)
+    if parts.scheme not in {"https", "http"} or not parts.hostname:
+        raise BadSetting(name, f"{value!r} is no address like https://id.example.org")
+    if needs_tls and parts.scheme != "https":
+        raise BadSetting(name, f"{value!r} must begin with https://")
+    return value
+
+
+def origins(url: str, hosts: list[str]) -> list[str]:
+    """Return where a browser may be sent to log in: the provider's address and its further hosts."""
+    if not url:
+        return []
+    parts = urlsplit(url)
+    return [f"{parts.scheme}://{parts.netloc}", *(f"https://{host}" for host in hosts)]
+
+
 def broker(name: str, default: str | None) -> str:
     """Return the broker's address, of a kind that workers can use."""
     value = text(name, default)

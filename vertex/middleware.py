@@ -1,11 +1,13 @@
-"""What goes on around every request: old sessions end, new passwords are asked for, times are local."""
+"""What goes on around every request: old sessions end, what is missing is asked for, times are local."""
 
 from __future__ import annotations
 
 import time
 import zoneinfo
 from collections.abc import Callable
+from typing import NamedTuple
 
+from allauth.account.authentication import get_authentication_records
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -17,12 +19,45 @@ from django.urls import reverse
 from django.utils import timezone
 
 from vertex.core.api.errors import API_PREFIX, shaped
+from vertex.core.models import User
+from vertex.core.services.people import second_factors
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 STARTED, SEEN = "started_at", "seen_at"  # in the session, as seconds since 1970
 SEEN_NOTED_EVERY = 60  # seconds, so that reading pages does not write a row for each
-OPEN_WITH_OLD_PASSWORD = {"change_password", "log_in", "log_out", "healthz", "readyz", "metrics"}
+ALWAYS_OPEN = {"log_in", "log_out", "healthz", "readyz", "metrics"}
+
+
+class Missing(NamedTuple):
+    """What a person has to do before anything else, and the pages that it takes."""
+
+    page: str
+    open_pages: frozenset[str]
+    code: str
+    text: str
+
+
+NEW_PASSWORD = Missing(
+    page="change_password",
+    open_pages=frozenset({"change_password"}),
+    code="password_change_needed",
+    text="Change your password first.",
+)
+SECOND_FACTOR = Missing(
+    page="mfa_index",
+    open_pages=frozenset(
+        {
+            "mfa_index",
+            "mfa_activate_totp",
+            "mfa_add_webauthn",
+            "account_reauthenticate",
+            "change_password",
+        }
+    ),
+    code="second_factor_needed",
+    text="Add a second factor first.",
+)
 
 
 def end_old_sessions(get_response: GetResponse) -> GetResponse:
@@ -63,8 +98,8 @@ def use_own_time_zone(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-class AskForNewPassword:
-    """Stop whoever has a password that others know from doing anything before changing it."""
+class AskForWhatIsMissing:
+    """Stop whoever has to choose a password or add a second factor from doing anything before."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -76,18 +111,37 @@ class AskForNewPassword:
         self, request: HttpRequest, _view: object, _args: object, _kwargs: object
     ) -> HttpResponseBase | None:
         match = request.resolver_match
-        if match is None or match.url_name in OPEN_WITH_OLD_PASSWORD:
+        if match is None or match.url_name in ALWAYS_OPEN:
             return None
-        if not (request.user.is_authenticated and request.user.must_change_password):
+        missing = _missing(request)
+        if missing is None or match.url_name in missing.open_pages:
             return None
         if request.path.startswith(API_PREFIX):
-            payload = shaped(403, "Change your password first.", code="password_change_needed")
+            payload = shaped(403, missing.text, code=missing.code)
             return JsonResponse(payload, status=403)
         if request.headers.get("HX-Request") == "true":
-            return HttpResponse(
-                status=204, headers={"HX-Redirect": redirect("change_password").url}
-            )
-        return redirect("change_password")
+            return HttpResponse(status=204, headers={"HX-Redirect": reverse(missing.page)})
+        return redirect(missing.page)
+
+
+def _missing(request: HttpRequest) -> Missing | None:
+    """Return what whoever is logged in has to do first."""
+    user = request.user
+    if not isinstance(user, User):
+        return None
+    if user.must_change_password and not _is_in_without_password(request, user):
+        return NEW_PASSWORD
+    if second_factors.is_missing(user):
+        return SECOND_FACTOR
+    return None
+
+
+def _is_in_without_password(request: HttpRequest, user: User) -> bool:
+    """Return whether a provider or a passkey let a person in: then nobody else's knowledge did."""
+    return any(
+        step["method"] == "socialaccount" or step.get("passwordless")
+        for step in get_authentication_records(request, user)
+    )
 
 
 def _is_over(session: SessionBase, now: int) -> bool:

@@ -36,6 +36,19 @@ MIN_FREE_MB = environment.integer("VERTEX_MIN_FREE_MB", default=200)
 SESSION_HOURS = environment.integer("VERTEX_SESSION_HOURS", default=12, minimum=1)
 SESSION_IDLE_MINUTES = environment.integer("VERTEX_SESSION_IDLE_MINUTES", default=120, minimum=1)
 MAX_UPLOAD_MB = environment.integer("VERTEX_MAX_UPLOAD_MB", default=2048, minimum=1)
+# Who logs in with a second factor: whoever wants to, administrators, or everybody.
+SECOND_FACTOR = environment.choice(
+    "VERTEX_SECOND_FACTOR",
+    default="OPTIONAL",
+    among=("OPTIONAL", "ADMINISTRATORS", "EVERYBODY"),
+)
+# The OpenID Connect provider that people may log in by.
+OIDC_URL = environment.provider("VERTEX_OIDC_URL", needs_tls=PRODUCTION)
+OIDC_CLIENT = environment.text("VERTEX_OIDC_CLIENT", None if OIDC_URL else "")
+OIDC_SECRET = environment.text("VERTEX_OIDC_SECRET", None if OIDC_URL else "")
+OIDC_NAME = environment.text("VERTEX_OIDC_NAME", "single sign-on")
+OIDC_HOSTS = environment.words("VERTEX_OIDC_HOSTS")
+OIDC_ADDS_PEOPLE = environment.boolean("VERTEX_OIDC_ADDS_PEOPLE", default=False)
 METRICS_TOKEN = environment.text("VERTEX_METRICS_TOKEN", "")
 # Requests a minute and caller.
 API_RATE = environment.integer("VERTEX_API_RATE", default=3000, minimum=1)
@@ -88,6 +101,11 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "whitenoise.runserver_nostatic",
     "vertex.apps.StaticFiles",
     "csp",
@@ -112,11 +130,12 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "vertex.running.request_limits.LimitBodies",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "vertex.middleware.end_old_sessions",
     "vertex.middleware.keep_nothing",
     "vertex.middleware.use_own_time_zone",
-    "vertex.middleware.AskForNewPassword",
+    "vertex.middleware.AskForWhatIsMissing",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -264,6 +283,43 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "vertex.core.services.people.password_rules.VariedPasswordValidator"},
 ]
 
+# Steps after the password, passkeys and single sign-on are django-allauth's, which keeps no password of its
+# own, lets nobody sign up and sends no mail. Limits of attempts are ours: they count in the database.
+
+ACCOUNT_ADAPTER = "vertex.core.views.people.adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*"]
+ACCOUNT_USER_DISPLAY = str
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
+MFA_ADAPTER = "vertex.core.views.people.adapters.SecondFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "vertex.core.forms.second_factors.CodeForm",
+    "reauthenticate": "vertex.core.forms.second_factors.CodeAgainForm",
+    "activate_totp": "vertex.core.forms.second_factors.AddAppForm",
+    "add_webauthn": "vertex.core.forms.second_factors.AddPasskeyForm",
+    "edit_webauthn": "vertex.core.forms.second_factors.RenamePasskeyForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Vertex"
+SOCIALACCOUNT_ADAPTER = "vertex.core.views.people.adapters.SingleSignOnAdapter"
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "APPS": [
+            {
+                "provider_id": "company",
+                "name": OIDC_NAME,
+                "client_id": OIDC_CLIENT,
+                "secret": OIDC_SECRET,
+                "settings": {"server_url": OIDC_URL, "oauth_pkce_enabled": True},
+            }
+        ]
+        if OIDC_URL
+        else []
+    }
+}
+
 # Browser security
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
@@ -284,7 +340,7 @@ CONTENT_SECURITY_POLICY = {
         "frame-src": [SELF],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
-        "form-action": [SELF],
+        "form-action": [SELF, *environment.origins(OIDC_URL, OIDC_HOSTS)],
         "object-src": [NONE],
     },
 }

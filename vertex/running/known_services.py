@@ -17,6 +17,8 @@ PORT_BY_SCHEME: Final = {
     "pyamqp": 5672,
     "redis": 6379,
     "rediss": 6379,
+    "http": 80,
+    "https": 443,
 }
 
 
@@ -32,7 +34,7 @@ def is_known_service(host: str, port: int) -> bool:
 
 
 def known_services() -> Iterator[tuple[str, int]]:
-    """Yield host and port of database, broker, cache and mail server."""
+    """Yield host and port of database, broker, cache, mail server and who people log in by."""
     database = settings.DATABASES["default"]
     if database.get("HOST"):
         yield database["HOST"], int(database.get("PORT") or 5432)
@@ -43,6 +45,12 @@ def known_services() -> Iterator[tuple[str, int]]:
             yield parts.hostname, port
     if settings.EMAIL_HOST:
         yield settings.EMAIL_HOST, settings.EMAIL_PORT
+    if settings.OIDC_URL:
+        provider = urlsplit(settings.OIDC_URL)
+        port = provider.port or PORT_BY_SCHEME[provider.scheme]
+        yield provider.hostname or "", port
+        for host in settings.OIDC_HOSTS:
+            yield host, PORT_BY_SCHEME["https"]
 
 
 def _addresses_of(name: str, port: int) -> list[str]:

@@ -18,6 +18,9 @@ pytestmark = pytest.mark.both_databases
 
 
 OPEN_TO_ALL = {"frame_asset", "log_in", "log_out", "healthz", "readyz", "metrics"}
+# The ways in; `account_login` is the log-in by the name that the library looks for.
+OPEN_TO_ALL |= {"account_login", "mfa_authenticate", "mfa_login_webauthn"}
+OPEN_TO_ALL |= {"single_sign_on", "openid_connect_callback"}
 NOT_PAGES = {"api", "admin", "openapi", "schema"}
 
 

@@ -95,6 +95,8 @@ class User(AbstractUser):
     time_zone = models.CharField(max_length=50, blank=True)  # blank: the installation's
     is_service = models.BooleanField(default=False)
     must_change_password = models.BooleanField(default=False)
+    # An administrator entered the e-mail address: single sign-on may find the person by it.
+    has_vouched_email = models.BooleanField(default=False)
     closed_at = models.DateTimeField(null=True, blank=True)
 
     objects: ClassVar[Users] = Users()
@@ -207,6 +209,8 @@ class LogInAttempt(models.Model):
     address = models.CharField(max_length=45, blank=True)
     # A browser in which this user logged in before.
     device = models.CharField(max_length=32, blank=True)
+    # The password was right, and the code after it wrong.
+    is_second_step = models.BooleanField(default=False)
     attempted_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -33,7 +33,8 @@ from vertex.core.models import Installation, Site, User
 from vertex.core.models.bodies import bodies_named
 from vertex.core.storage import BodyDamaged, BodyMissing, PageStore, page_store
 
-OUR_APPS = ["core", "clustering", "annotation", "rules", "monitoring"]
+# The last two hold second factors, and who logs in by single sign-on.
+OUR_APPS = ["core", "clustering", "annotation", "rules", "monitoring", "mfa", "socialaccount"]
 FORMAT = 1
 ROWS_AT_ONCE = 2_000
 MAX_BODY = 64 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Check a password, and make guessing slow without shutting its owner out.
+"""Check a password or the code after it, and make guessing slow without shutting its owner out.
 
 Every failure is a row, so that all web processes count together. After a few failures an attempt has to wait,
 longer each time, and an attempt that comes too early is neither tried nor counted. Failures count three ways:
@@ -7,6 +7,9 @@ longer each time, and an attempt that comes too early is neither tried nor count
 - by address, an IPv6 address by its /64 network;
 - by device: a browser in which the person logged in before counts on its own. Whoever fills up the count of
   somebody's name from elsewhere therefore cannot keep that person out.
+
+Codes of a second factor are counted in the same way and apart from passwords: whoever has the password cannot
+set the count of codes back by entering it again.
 """
 
 from __future__ import annotations
@@ -14,12 +17,16 @@ from __future__ import annotations
 import ipaddress
 import math
 import secrets
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth import authenticate
 from django.core import signing
+from django.core.cache import cache
 from django.db.models import Count, Max, Q, QuerySet
+from django.http import HttpRequest
 from django.utils import timezone
 
 from vertex.core.models import LogInAttempt, User
@@ -31,6 +38,10 @@ LONGEST_WAIT = timedelta(minutes=15)
 COUNTED_FOR = timedelta(days=1)
 DEVICE_KNOWN_FOR = timedelta(days=180)
 DEVICE_SALT = "clustering.known_device"
+BEGINS_BY_ADDRESS = 30  # log-ins by passkey or provider that one network begins
+BEGINS_COUNTED_FOR = 60  # seconds
+BEGUN_FOR = 600  # seconds that a log-in which was begun is kept
+DEVICE_COOKIE = "vertex_device"
 
 
 class WrongPassword(Exception):
@@ -41,6 +52,13 @@ class WrongPassword(Exception):
             "The user name or the password is wrong, or the account is closed. "
             "Passwords tell upper and lower case apart."
         )
+
+
+class WrongCode(Exception):
+    """The code is not one of the person's second factor."""
+
+    def __init__(self) -> None:
+        super().__init__("This code is wrong, or it was used before. Take the one shown now.")
 
 
 class TooManyAttempts(Exception):
@@ -66,22 +84,63 @@ def check_log_in(*, username: str, password: str, origin: LogInOrigin) -> User:
 
     Raises TooManyAttempts before the password is looked at, and WrongPassword after.
     """
-    name = _counted_name(username)
+    attempt = _begin(username=username, origin=origin)
+    user = authenticate(username=username, password=password)
+    if not isinstance(user, User):
+        _forget_old_failures()
+        raise WrongPassword
+    _forget_own_failures(attempt)
+    return user
+
+
+def check_code(*, user: User, is_right: Callable[[], bool], origin: LogInOrigin) -> None:
+    """Ask `is_right` for a code of the person's second factor, as patiently as for a password.
+
+    Raises TooManyAttempts before it asks, and WrongCode after.
+    """
+    attempt = _begin(username=user.username, origin=origin, is_second_step=True)
+    if not is_right():
+        _forget_old_failures()
+        raise WrongCode
+    _forget_own_failures(attempt)
+
+
+def _begin(*, username: str, origin: LogInOrigin, is_second_step: bool = False) -> LogInAttempt:
+    """Count an attempt and return it. Raises TooManyAttempts."""
     now = timezone.now()
     # The row comes first: of many attempts at the same time each one sees those before it.
     attempt = LogInAttempt.objects.create(
-        username=name, address=origin.address, device=origin.device, attempted_at=now
+        username=_counted_name(username),
+        address=origin.address,
+        device=origin.device,
+        is_second_step=is_second_step,
+        attempted_at=now,
     )
     wait = _wait_before(attempt, now)
     if wait > timedelta(0):
         attempt.delete()
         raise TooManyAttempts(wait)
-    user = authenticate(username=username, password=password)
-    if not isinstance(user, User):
-        LogInAttempt.objects.filter(attempted_at__lt=now - COUNTED_FOR).delete()
-        raise WrongPassword
-    _forget_own_failures(attempt)
-    return user
+    return attempt
+
+
+def origin_of(request: HttpRequest, username: str) -> LogInOrigin:
+    """Return where an attempt at somebody's account comes from."""
+    device = known_device(request.COOKIES.get(DEVICE_COOKIE, ""), username)
+    return LogInOrigin(address=network_of(request.META.get("REMOTE_ADDR", "")), device=device)
+
+
+def begins_too_often(request: HttpRequest) -> bool:
+    """Count what a network begins without a password, and return whether it is too much.
+
+    Each beginning is a session. Where the cache is away, nobody is refused.
+    """
+    minute = int(time.time()) // BEGINS_COUNTED_FOR
+    key = f"begun-{network_of(request.META.get('REMOTE_ADDR', ''))}-{minute}"
+    cache.add(key, 0, 2 * BEGINS_COUNTED_FOR)
+    try:
+        return cache.incr(key) > BEGINS_BY_ADDRESS
+    except ValueError:  # it expired this moment
+        return False
 
 
 def network_of(address: str) -> str:
@@ -112,9 +171,9 @@ def known_device(cookie: str, username: str) -> str:
 
 def _wait_before(attempt: LogInAttempt, now: datetime) -> timedelta:
     """Return how long this attempt still has to wait: the longest of its counts decides."""
-    other_attempts = LogInAttempt.objects.filter(attempted_at__gt=now - COUNTED_FOR).exclude(
-        pk=attempt.pk
-    )
+    other_attempts = LogInAttempt.objects.filter(
+        attempted_at__gt=now - COUNTED_FOR, is_second_step=attempt.is_second_step
+    ).exclude(pk=attempt.pk)
     if attempt.device:
         counts = [(Q(device=attempt.device, username=attempt.username), FREE_BY_NAME)]
     else:
@@ -152,7 +211,11 @@ def _forget_own_failures(attempt: LogInAttempt) -> None:
     own = Q(pk=attempt.pk) | Q(username=attempt.username, address=attempt.address)
     if attempt.device:
         own |= Q(username=attempt.username, device=attempt.device)
-    LogInAttempt.objects.filter(own).delete()
+    LogInAttempt.objects.filter(own, is_second_step=attempt.is_second_step).delete()
+
+
+def _forget_old_failures() -> None:
+    LogInAttempt.objects.filter(attempted_at__lt=timezone.now() - COUNTED_FOR).delete()
 
 
 def _counted_name(username: str) -> str:

@@ -88,6 +88,7 @@ def create_user(
         first_name=first_name,
         last_name=last_name,
         email=email,
+        has_vouched_email=bool(email),
         is_service=is_service,
         must_change_password=must_change_password and not is_service,
     )
@@ -108,7 +109,10 @@ def create_user(
 
 
 def change_user(*, user: User, actor: User | None, **changes: str) -> None:
-    """Change what CHANGEABLE lists, and record what it was."""
+    """Change what CHANGEABLE lists, and record what it was.
+
+    An address counts as somebody's own only where somebody else entered it.
+    """
     given = {name: changes[name] for name in CHANGEABLE if name in changes}
     changed = {name: value for name, value in given.items() if value != getattr(user, name)}
     if not changed:
@@ -116,6 +120,8 @@ def change_user(*, user: User, actor: User | None, **changes: str) -> None:
     detail = {name: {"was": getattr(user, name), "now": value} for name, value in changed.items()}
     with transaction.atomic():
         User.objects.filter(pk=user.pk).update(**changed)
+        if "email" in changed:
+            User.objects.filter(pk=user.pk).update(has_vouched_email=actor != user)
         user.refresh_from_db()
         audit.record(actor=actor, action="person.changed", subject=user.username, detail=detail)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from allauth.account.utils import perform_login
 from django.conf import settings
-from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -12,12 +13,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from vertex.core.forms.people import AccountForm, LogInForm, PasswordForm
-from vertex.core.models import User
-from vertex.core.services.people import passwords, people
+from vertex.core.services.people import passwords, people, second_factors
 from vertex.core.views.access import needs_log_in, user_of
 from vertex.core.views.toasts import tell
 
-DEVICE_COOKIE = "vertex_device"
 ENTRIES = ["first_name", "last_name", "email", "time_zone"]
 
 
@@ -31,7 +30,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _log_in_page(request, form)
     username, password = form.cleaned_data["username"], form.cleaned_data["password"]
-    origin = _origin_of(request, username)
+    origin = passwords.origin_of(request, username)
     try:
         user = passwords.check_log_in(username=username, password=password, origin=origin)
     except passwords.WrongPassword as error:
@@ -40,8 +39,8 @@ def log_in(request: HttpRequest) -> HttpResponse:
     except passwords.TooManyAttempts as error:
         form.add_error(None, str(error))
         return _log_in_page(request, form, wait=error.seconds)
-    login(request, user)
-    return _remember_device(redirect(_safe_next(request)), user)
+    response: HttpResponse = perform_login(request, user, redirect_url=_safe_next(request))
+    return response
 
 
 @require_POST
@@ -62,7 +61,8 @@ def account(request: HttpRequest) -> HttpResponse:
         tell(request, "Saved.")
         return redirect("account")
     roles = user.memberships.select_related("site").order_by("site__name")
-    return render(request, "core/people/account.html", {"form": form, "roles": roles})
+    context = {"form": form, "roles": roles, "second_factors": second_factors.kinds_of(user)}
+    return render(request, "core/people/account.html", context)
 
 
 @never_cache
@@ -85,7 +85,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
 def _is_current_password_right(request: HttpRequest, form: PasswordForm) -> bool:
     """Check the current password with the same patience as a log-in, and say what is wrong."""
     username = user_of(request).username
-    origin = _origin_of(request, username)
+    origin = passwords.origin_of(request, username)
     try:
         passwords.check_log_in(
             username=username, password=form.cleaned_data["current"], origin=origin
@@ -104,6 +104,7 @@ def _log_in_page(request: HttpRequest, form: LogInForm, *, wait: int = 0) -> Htt
         "form": form,
         "next": request.POST.get("next", request.GET.get("next", "")),
         "wait": wait,
+        "provider": settings.OIDC_NAME if settings.OIDC_URL else "",
     }
     response = render(request, "core/people/log_in.html", context, status=429 if wait else 200)
     if wait:
@@ -118,21 +119,3 @@ def _safe_next(request: HttpRequest) -> str:
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
     return wanted if is_safe else resolve_url(settings.LOGIN_REDIRECT_URL)
-
-
-def _origin_of(request: HttpRequest, username: str) -> passwords.LogInOrigin:
-    device = passwords.known_device(request.COOKIES.get(DEVICE_COOKIE, ""), username)
-    address = passwords.network_of(request.META.get("REMOTE_ADDR", ""))
-    return passwords.LogInOrigin(address=address, device=device)
-
-
-def _remember_device(response: HttpResponse, user: User) -> HttpResponse:
-    response.set_cookie(
-        DEVICE_COOKIE,
-        passwords.name_device(user),
-        max_age=passwords.DEVICE_KNOWN_FOR,
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
-    return response

@@ -22,6 +22,7 @@ from vertex.core.forms.people import (
 from vertex.core.models import AuditEntry, Membership, Role, Site, User
 from vertex.core.models.people import reach_of_role
 from vertex.core.services.people import people as accounts
+from vertex.core.services.people import second_factors as factors
 from vertex.core.services.people.people import LastAdministrator, NameTaken
 from vertex.core.services.people.tokens import AccountClosed
 from vertex.core.texts import storable
@@ -182,6 +183,15 @@ def reset_password(request: HttpRequest, username: str) -> HttpResponse:
     return _show_password(request, person, password)
 
 
+@needs_role(Role.ADMINISTRATOR, everywhere=True)
+@require_POST
+def reset_second_factor(request: HttpRequest, username: str) -> HttpResponse:
+    person = _find(username)
+    factors.reset_second_factor(user=person, actor=user_of(request))
+    tell(request, f"{person.username} logs in with the password alone, and can add a new factor.")
+    return redirect("person", person.username)
+
+
 @needs_role(Role.ADMINISTRATOR)
 @require_http_methods(["GET", "POST"])
 def site_people(request: HttpRequest, name: str) -> HttpResponse:
@@ -249,6 +259,7 @@ def _person_page(
         "role_form": role_form or RoleForm(),
         "superuser_form": SuperuserForm(initial={"is_superuser": person.is_superuser}),
         "tokens": person.tokens.all(),
+        "second_factors": factors.kinds_of(person),
         "entries": [(entry, told_by(entry)) for entry in recent],
         "site_names": _site_names(),
     }

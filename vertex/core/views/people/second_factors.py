@@ -1,0 +1,175 @@
+"""Second factors, passkeys and single sign-on: django-allauth's views in the product's own look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from allauth.account.views import ReauthenticateView
+from allauth.mfa.base import views as steps
+from allauth.mfa.recovery_codes import views as recovery
+from allauth.mfa.totp import views as apps
+from allauth.mfa.webauthn import views as passkeys
+from allauth.socialaccount.providers.openid_connect import views as provider
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from vertex.core.services.people import passwords
+from vertex.core.services.people.single_sign_on import PROVIDER
+from vertex.core.views.access import needs_log_in
+
+# A provider is away, or the library stumbled over an answer that is not what the standard says.
+NO_ANSWER = (OSError, AttributeError, KeyError, TypeError, ValueError)
+PAGES = "core/people/second_factors"
+
+
+log = structlog.get_logger(__name__)
+
+
+@method_decorator(sensitive_post_parameters("code"), name="dispatch")
+class SecondStepView(steps.AuthenticateView):  # type: ignore[misc]  # the library has no types
+    """The step after the password; too many wrong codes have to wait."""
+
+    template_name = f"{PAGES}/second_step.html"
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)
+        wait = getattr(form, "wait", 0)
+        if wait:
+            response.status_code = 429
+            response["Retry-After"] = str(wait)
+        return response
+
+
+class ConfirmByCodeView(steps.ReauthenticateView):  # type: ignore[misc]
+    template_name = f"{PAGES}/confirm.html"
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)
+        if form.wait:
+            response.status_code = 429
+            response["Retry-After"] = str(form.wait)
+        return response
+
+
+class PasskeyLogInView(passkeys.LoginWebAuthnView):  # type: ignore[misc]
+    """Log-in by a passkey alone. What it begins is kept for minutes, and few are begun from one network."""
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if passwords.begins_too_often(request):
+            return too_often(request)
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        _keep_for_minutes(request)
+        return response
+
+
+second_step = never_cache(SecondStepView.as_view())
+log_in_by_passkey = never_cache(PasskeyLogInView.as_view())
+
+
+@never_cache
+@require_POST
+def single_sign_on(request: HttpRequest) -> HttpResponse:
+    """Send a stranger to the identity provider."""
+    if not settings.OIDC_URL:
+        raise Http404("No identity provider is set up.")
+    if passwords.begins_too_often(request):
+        return too_often(request)
+    try:
+        response: HttpResponse = provider.login(request, provider_id=PROVIDER)
+    except NO_ANSWER as error:
+        return _tell_no_answer(request, error)
+    _keep_for_minutes(request)
+    return response
+
+
+@never_cache
+@require_GET
+def back_from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Take a person back from the identity provider."""
+    if not settings.OIDC_URL:
+        raise Http404("No identity provider is set up.")
+    try:
+        response: HttpResponse = provider.callback(request, provider_id=provider_id)
+    except NO_ANSWER as error:
+        return _tell_no_answer(request, error)
+    return response
+
+
+def too_often(request: HttpRequest) -> HttpResponse:
+    """Refuse what one network begins too often."""
+    response = render(request, "429.html", status=429)
+    response["Retry-After"] = str(passwords.BEGINS_COUNTED_FOR)
+    return response
+
+
+def _keep_for_minutes(request: HttpRequest) -> None:
+    """Keep what a stranger began no longer than it takes; `post_login` takes that back."""
+    if not request.user.is_authenticated:
+        request.session.set_expiry(passwords.BEGUN_FOR)
+
+
+def _tell_no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
+    log.warning("identity_provider_failed", reason=repr(error))
+    messages.error(request, f"{settings.OIDC_NAME} does not answer. Try again in a minute.")
+    return redirect("log_in")
+
+
+second_factors = needs_log_in(
+    never_cache(steps.IndexView.as_view(template_name=f"{PAGES}/second_factors.html"))
+)
+add_app = needs_log_in(
+    never_cache(apps.ActivateTOTPView.as_view(template_name=f"{PAGES}/add_app.html"))
+)
+remove_app = needs_log_in(
+    never_cache(apps.DeactivateTOTPView.as_view(template_name=f"{PAGES}/remove.html"))
+)
+recovery_codes = needs_log_in(
+    never_cache(recovery.ViewRecoveryCodesView.as_view(template_name=f"{PAGES}/codes.html"))
+)
+renew_codes = needs_log_in(
+    never_cache(
+        recovery.GenerateRecoveryCodesView.as_view(template_name=f"{PAGES}/renew_codes.html")
+    )
+)
+add_passkey = needs_log_in(
+    never_cache(passkeys.AddWebAuthnView.as_view(template_name=f"{PAGES}/add_passkey.html"))
+)
+rename_passkey = needs_log_in(
+    never_cache(
+        passkeys.EditWebAuthnView.as_view(
+            template_name=f"{PAGES}/rename_passkey.html", success_url=reverse_lazy("mfa_index")
+        )
+    )
+)
+remove_passkey = needs_log_in(
+    never_cache(
+        passkeys.RemoveWebAuthnView.as_view(
+            template_name=f"{PAGES}/remove.html", success_url=reverse_lazy("mfa_index")
+        )
+    )
+)
+confirm_by_password = needs_log_in(
+    never_cache(
+        sensitive_post_parameters("password")(
+            ReauthenticateView.as_view(template_name=f"{PAGES}/confirm.html")
+        )
+    )
+)
+confirm_by_code = needs_log_in(
+    never_cache(sensitive_post_parameters("code")(ConfirmByCodeView.as_view()))
+)
+confirm_by_passkey = needs_log_in(
+    never_cache(
+        passkeys.ReauthenticateWebAuthnView.as_view(
+            template_name=f"{PAGES}/confirm_by_passkey.html"
+        )
+    )
+)
