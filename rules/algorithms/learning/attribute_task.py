@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.columns import union
 from rules.algorithms.learning.features import features_of
+from rules.algorithms.learning.naming import is_same_label, names_attribute
 from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.same_value import ValueGroup, doubles_of, groups_of
 from rules.algorithms.learning.samples import Samples, goal_of, wanted_marks
@@ -32,6 +33,8 @@ from rules.algorithms.rule.rule import MAX_VOTE_COST, XPATH, Alternative, Kind
 MAX_CONFIRMED_RANK: Final = 2.0  # above it a conjunction is taken for an accident
 # Beaten candidates that stay with a rule: how many of them find the same says how sure a value is.
 MAX_LOSERS: Final = 3
+# Features of a text that can be a field's label, in the singular on one page and in the plural on another.
+LABELS: Final = frozenset({"label", "before", "sibling_text", "first_text", "heading"})
 
 
 class NoPreciseXPath(Exception):
@@ -99,7 +102,27 @@ class AttributeTask:
         """The features that all values share, wherever the page shows them."""
         index, wanted = self.samples.index, self.wanted
         doubles = {mark.positive: doubles_of(index, mark) for mark in wanted}
-        return features_of(index, [mark.positive for mark in wanted], doubles=doubles)
+        features = features_of(index, [mark.positive for mark in wanted], doubles=doubles)
+        return features + self._with_other_endings(features)
+
+    def _with_other_endings(self, features: Iterable[Feature]) -> list[Feature]:
+        """Return the labels that name the attribute, each together with its plural or singular elsewhere."""
+        naming = [
+            feature
+            for feature in features
+            if feature.kind in LABELS
+            and len(feature.values) == 1
+            and names_attribute(self.attribute.name, feature.values[0])
+        ]
+        if not naming:
+            return []
+        shown = sorted(set(self.samples.index.labels))
+        either = []
+        for feature in naming:
+            (label,) = feature.values
+            others = [other for other in shown if is_same_label(label, other)]
+            either += [replace(feature, values=tuple(sorted((label, other)))) for other in others]
+        return either
 
     def search(self) -> tuple[SearchGoal, list[Conjunction]]:
         goal = self.goal

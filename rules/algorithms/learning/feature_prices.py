@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from rules.algorithms.learning.naming import is_one_label
 from rules.algorithms.rule.feature import Feature
 
 # What is added to the price of a feature, or of a conjunction for each of them.
@@ -112,7 +113,7 @@ def is_bound_to_item(feature: Feature) -> bool:
 def feature_price(feature: Feature) -> float:
     """Return the price of a feature; lower is better."""
     price = _base_price(feature) + _price_of_distance(feature)
-    price += PRICE_PER_FURTHER_VALUE * max(0, len(feature.values) - 1)
+    price += PRICE_PER_FURTHER_VALUE * _n_further_values(feature)
     if feature.kind in ANCHORS:
         if any(not _LETTER.search(value) for value in feature.values):
             price += PRICE_OF_WORDLESS_ANCHOR
@@ -138,6 +139,13 @@ def _price_of_distance(feature: Feature) -> float:
         return PRICE_OF_ANY_ANCESTOR
     per_level = PRICE_PER_ANCHOR_LEVEL if feature.kind in ANCHORS else PRICE_PER_LEVEL
     return feature.level * per_level
+
+
+def _n_further_values(feature: Feature) -> int:
+    """Return how many values a feature has beside the first; a label and its plural are one."""
+    if feature.kind in ANCHORS and is_one_label(feature.values):
+        return 0
+    return max(0, len(feature.values) - 1)
 
 
 def has_digit(value: str) -> bool:

@@ -8,9 +8,11 @@ Cost:       Linear in the text, remembered.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 MIN_LETTERS = 3  # of a word that can name something
+MAX_ENDING = 2  # letters by which a plural is longer
 # Words of attribute names for the kind of a value, which do not tell one from another.
 GENERIC_WORDS = frozenset(
     {
@@ -65,3 +67,19 @@ def _is_same_word(word: str, other: str) -> bool:
     if len(short) == MIN_LETTERS:
         return False
     return long.endswith(short) or long.startswith(short[:-1])
+
+
+def is_same_label(label: str, other: str) -> bool:
+    """Return whether two labels are the same but for the ending of their last word: "Author", "Authors".
+
+    >>> is_same_label("Author", "Authors"), is_same_label("Author", "Authority")
+    (True, False)
+    """
+    short, long = sorted((label, other), key=len)
+    has_word = len(short) >= MIN_LETTERS and short[-1:].isalpha()
+    return has_word and long.startswith(short) and 0 < len(long) - len(short) <= MAX_ENDING
+
+
+def is_one_label(labels: Sequence[str]) -> bool:
+    """Return whether texts are one label, in the singular and the plural."""
+    return all(is_same_label(labels[0], other) for other in labels[1:])

@@ -36,6 +36,7 @@ class New(NamedTuple):
     text: str
     what: Literal["text", "label", "image"]
     pages: frozenset[int]  # that have it
+    kind: Hashable = None  # what is new
 
 
 def find_news(
@@ -61,20 +62,23 @@ def find_news(
             having = pages_by_key[key]
             if key not in annotated_keys and len(having) >= MIN_PAGES:
                 text = index.nodes[node].shown
-                news.append(New(node, text, _what(index, key, node), frozenset(having)))
+                news.append(New(node, text, _what(index, key, node), frozenset(having), key))
     return news_by_page
 
 
 def richest(index: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[str] = ()) -> int:
     """Return the page to annotate first: it labels most attributes, and shows most of what many show."""
     keys_by_page = [_keys_of(index, bits) for bits in pages]
+    twice_by_page = [_kinds_shown_twice(index, bits) for bits in pages]
     n_pages_by_key = Counter(key for keys in keys_by_page for key in keys)
+    n_pages_by_kind_twice = Counter(kind for kinds in twice_by_page for kind in kinds)
 
     def richness(page: int) -> tuple[int, int, int]:
         keys = keys_by_page[page]
         labels = [key for key in keys if isinstance(key, str)]
         n_named = sum(any(is_named(name, label) for label in labels) for name in attributes)
         counts = [n_pages_by_key[key] for key in keys]
+        counts += [n_pages_by_kind_twice[kind] for kind in twice_by_page[page]]
         n_shared = sum(count for count in counts if count >= MIN_PAGES)
         return n_named, n_shared, -page
 
@@ -98,7 +102,8 @@ def find_placeholders(
         return frozenset()
     placeholders = set()
     for value, n in counts.items():
-        if n >= MIN_PLACEHOLDER_PAGES and (" " in value or _NO_VALUE.fullmatch(value)):
+        has_words = " " in value and not _DIGIT.search(value)
+        if n >= MIN_PLACEHOLDER_PAGES and (has_words or _NO_VALUE.fullmatch(value)):
             placeholders.add(value)
     return frozenset(placeholders - set(confirmed))
 
@@ -118,6 +123,16 @@ def _keys_of(index: NodeIndex, bits: NodeSet) -> dict[Hashable, int]:
     return {key: page.first + number for key, number in keys.items()}
 
 
+def _kinds_shown_twice(index: NodeIndex, bits: NodeSet) -> set[Hashable]:
+    """Return the kinds of which a page has several text nodes: fields may differ in their place alone."""
+    n_by_kind = Counter(
+        kind_of_node(index, number)
+        for number in _range_of(bits)
+        if index.nodes[number].text is not None
+    )
+    return {kind for kind, n in n_by_kind.items() if n > 1}
+
+
 def _read_keys(index: NodeIndex, numbers: range) -> dict[Hashable, int]:
     """Return the kinds and labels of a page, with their nodes counted from its first one."""
     first_by_key: dict[Hashable, int] = {}
@@ -127,11 +142,11 @@ def _read_keys(index: NodeIndex, numbers: range) -> dict[Hashable, int]:
         node = index.nodes[number]
         if node.text is None:
             if node.element.tag == "img":
-                first_by_key.setdefault(("img", *_kind(index, number)), number)
+                first_by_key.setdefault(("img", *kind_of_node(index, number)), number)
             continue
         if node.parent not in kind_by_parent:
             is_invisible = index.nodes[node.parent].element.tag in INVISIBLE_PARENTS
-            kind_by_parent[node.parent] = None if is_invisible else _kind(index, number)
+            kind_by_parent[node.parent] = None if is_invisible else kind_of_node(index, number)
         kind = kind_by_parent[node.parent]
         if kind is None:
             continue
@@ -153,7 +168,7 @@ def _what(index: NodeIndex, key: Hashable, node: int) -> Literal["text", "label"
     return "text" if index.nodes[node].text is not None else "image"
 
 
-def _kind(index: NodeIndex, number: int) -> tuple[str, ...]:
+def kind_of_node(index: NodeIndex, number: int) -> tuple[str, ...]:
     """Return the tags and classes of the elements above a node, and the id of its parent."""
     steps = []
     parent = index.nodes[number].parent

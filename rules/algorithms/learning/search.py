@@ -24,7 +24,7 @@ from typing import Final
 
 from rules.algorithms.learning.columns import Columns, union
 from rules.algorithms.learning.feature_prices import ANCHORS, has_digit, is_bound_to_item, price_of
-from rules.algorithms.learning.naming import names_attribute
+from rules.algorithms.learning.naming import is_one_label, names_attribute
 from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.same_value import ShownTexts, ValueGroup
 from rules.algorithms.rule.feature import Feature
@@ -179,7 +179,7 @@ def _trust_in(goal: SearchGoal, feature: Feature, *, is_naming: bool) -> float:
     """Return how far a feature is trusted to be a label; 0 where it is no text."""
     # What several pages share may be a label; digits are of one page's content.
     has_digits = any(map(has_digit, feature.values))
-    if feature.kind not in ANCHORS or len(feature.values) > 1 or has_digits:
+    if feature.kind not in ANCHORS or not is_one_label(feature.values) or has_digits:
         return 0.0
     if is_naming:
         return TRUST_IN_NAMING_ANCHORS

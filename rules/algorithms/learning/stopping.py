@@ -5,13 +5,16 @@ Notation:   A cell is an attribute on a sample: what the rule finds there, how d
             is new on a page is a kind of text node, or a label, that several samples have and no
             annotated one.
 Readings:   A value is doubted where the rule selects several nodes for a single value, where a
-            near rival selects another value, or a suggestion shows another one. A miss is doubted
-            where the attribute is mandatory, where a suggestion or a near rival finds something,
-            or where something new could be the value: on a page that has nothing new, a value
-            would stand where annotated pages show it. What rules of other attributes select is no
-            value of this one. Suggestions of an attribute whose suggestions were wrong on an
-            annotated page count no more; one that agrees with the rule outweighs a rival. To stop
-            is right when no cell is doubted. The next page is the one with most doubt.
+            near rival selects another value, a suggestion shows another one, a single value holds
+            several of its type, or its place is of a kind that no annotated page has: a page of
+            another layout shows something else there. A part of an element that is a value as a
+            whole is no other value. A miss is doubted where the attribute is mandatory, where a
+            suggestion or a near rival finds something, or where something new could be the value:
+            on a page that has nothing new, a value would stand where annotated pages show it.
+            What rules of other attributes select is no value of this one. Suggestions of an
+            attribute whose suggestions were wrong on an annotated page count no more; one that
+            agrees with the rule outweighs a rival. To stop is right when no cell is doubted. The
+            next page is the one with most doubt.
 Cost:       A few ANDs for each candidate and sample; one look at each text node for what is new.
 """
 
@@ -27,9 +30,15 @@ from rules.algorithms.learning.columns import Columns, numbers_of, union
 from rules.algorithms.learning.evaluating import compared, nodes_on, selected_nodes, values_on
 from rules.algorithms.learning.feature_prices import ANCHORS
 from rules.algorithms.learning.node_index import NodeSet
-from rules.algorithms.learning.novelty import New, find_news, find_placeholders, is_named
+from rules.algorithms.learning.novelty import (
+    New,
+    find_news,
+    find_placeholders,
+    is_named,
+    kind_of_node,
+)
 from rules.algorithms.learning.same_value import ShownTexts
-from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule
+from rules.algorithms.rule.rule import ELEMENT_TARGET, Alternative, AttributeRule, ClusterRule
 
 State = Literal["annotated", "wrong", "found", "absent", "missing", "several", "differs"]
 IMAGE: Final = "image"
@@ -215,6 +224,7 @@ def _assessment_of(
         nodes = nodes_on(columns, rule, page.bits)
         shares_nodes |= any(claimed >> selected.node & 1 for selected in nodes)
 
+    value_type = implied_type(rule.attribute, rule.type)
     placeholders: frozenset[str] = frozenset()
     if rule.type == "text" and not rule.is_multi:
         placeholders = find_placeholders([on_page.values for on_page in pages], confirmed)
@@ -228,6 +238,7 @@ def _assessment_of(
         claimed=claimed,
         shares_nodes=shares_nodes,
         placeholders=placeholders,
+        confirms_several=any(len(find_typed(value_type, value)) > 1 for value in confirmed),
         finds_on=finds_on,
         misses_on=unannotated - finds_on,
     )
@@ -284,8 +295,13 @@ class _Assessment:
     claimed: NodeSet  # nodes of other attributes' values
     shares_nodes: bool  # with another attribute where it is annotated
     placeholders: frozenset[str]  # texts that may stand for no value
+    confirms_several: bool  # an annotated value holds several of its type
     finds_on: frozenset[int]  # samples
     misses_on: frozenset[int]  # samples nobody annotated
+
+    @property
+    def value_type(self) -> str:
+        return implied_type(self.rule.attribute, self.rule.type)
 
     def cell(self, on_page: FoundOnPage) -> SampleCell:
         name = self.rule.attribute
@@ -333,11 +349,15 @@ class _Assessment:
 
     def _verdict_on_values(self, on_page: FoundOnPage, rivals: Sequence[Rival]) -> Verdict:
         is_multi = self.rule.is_multi
+        if self._holds_several(on_page.values):
+            why = f"{_listed(on_page.values)} holds more than one {self.value_type}"
+            return Verdict("several", 0.4, why)
         suggestion = self._suggestion(on_page.page)
         if suggestion is not None and suggestion.values:
             if compared(suggestion.values) == compared(on_page.values):
                 return Verdict("found")
-            if not is_multi and suggestion.confidence >= MIN_CONFIDENCE_TO_DIFFER:
+            differs = not self._is_part_of_element(suggestion.values, on_page)
+            if not is_multi and differs and suggestion.confidence >= MIN_CONFIDENCE_TO_DIFFER:
                 why = f"a suggestion says {_listed(suggestion.values)}"
                 return Verdict("differs", 0.5, why)
         n_selected = self._n_selected(on_page.page)
@@ -349,6 +369,9 @@ class _Assessment:
             return Verdict("differs", 0.4, why)
         if self._is_claimed(on_page.page):
             why = "it is the value of another attribute on this page"
+            return Verdict("differs", 0.4, why)
+        if self._is_in_new_place(on_page):
+            why = f"{_listed(on_page.values)} stands where no annotated page has a text"
             return Verdict("differs", 0.4, why)
         if rivals:
             why = f"another candidate finds {_listed(rivals[0].values)}"
@@ -382,6 +405,31 @@ class _Assessment:
                     return Verdict("missing", 0.3, why)
         return Verdict("absent", why="the page shows nothing that annotated pages do not")
 
+    def _holds_several(self, values: Sequence[str]) -> bool:
+        """Return whether a single value holds several of its type, as no annotated one does."""
+        if self.rule.is_multi or self.confirms_several:
+            return False
+        return len(find_typed(self.value_type, values[0])) > 1
+
+    def _is_part_of_element(self, suggested: Sequence[str], on_page: FoundOnPage) -> bool:
+        """Return whether a suggestion is a part of what an element shows that is the value as a whole."""
+        nodes = nodes_on(self.columns, self.rule, on_page.page.bits)
+        is_whole = all(
+            node.alternative.target == ELEMENT_TARGET and node.alternative.selection.is_whole
+            for node in nodes
+        )
+        return (
+            is_whole
+            and compared(suggested) != compared(on_page.values)
+            and all(text in on_page.values[0] for text in suggested)
+        )
+
+    def _is_in_new_place(self, on_page: FoundOnPage) -> bool:
+        """Return whether a value stands in a node of a kind that no annotated page has."""
+        new_kinds = {new.kind for new in on_page.news}
+        nodes = nodes_on(self.columns, self.rule, on_page.page.bits)
+        return any(kind_of_node(self.columns.index, node.node) in new_kinds for node in nodes)
+
     def _counts_without_rule(self, suggestion: SuggestedValues, page: SamplePage) -> bool:
         """Return whether a weak suggestion counts: there is no rule, and no other attribute's value in it."""
         if not suggestion.values or suggestion.confidence < MIN_CONFIDENCE_WITHOUT_RULE:
@@ -396,7 +444,7 @@ class _Assessment:
         """Return whether something new could be a value that the rule misses."""
         if new.what == "label" or len(new.text) > MAX_NEW_CHARS or not self._is_where_missed(new):
             return False
-        value_type = implied_type(self.rule.attribute, self.rule.type)
+        value_type = self.value_type
         if value_type == IMAGE or new.what == "image":
             return value_type == IMAGE and new.what == "image"
         if not has_pattern(value_type):

@@ -226,3 +226,17 @@ class TestFailures:
         rule = learn([good, bad], [table("Cy", year=2001), table("Di", year=2002)])
         assert rule.alternatives
         assert ["node"] == [failure.step for failure in rule.failures]
+
+
+def test_a_label_in_the_singular_finds_what_stands_beside_its_plural() -> None:
+    authors = AttributeType("author", is_multi=True)
+    book = (
+        "<table><tr><th>Title</th><td>Rope {0}</td></tr><tr><th>{1}</th><td>{2}</td></tr></table>"
+    )
+    others = [book.format(n, "Authors", f"Ann {n}<br>Bob {n}") for n in range(4)]
+    others += [book.format(n, "Author", f"Cy {n}") for n in range(4)]
+    others += [book.format(n, "Shelf", f"Ed {n}") for n in range(2)]
+    page = annotate(book.format("A", "Author", "Di"), MarkedNode("//tr[2]/td"), attribute="author")
+    rule = learn([page], others, authors)
+    assert ["Flo", "Gus"] == values(rule, book.format("B", "Authors", "Flo<br>Gus"))
+    assert [] == values(rule, book.format("B", "Shelf", "Flo"))

@@ -33,7 +33,7 @@ def test_labels_are_cheapest_and_positions_dearest() -> None:
         Feature("before", 3, ("Price",)),
         Feature("label", 0, ("Price 25",)),
         Feature("label", 0, ("|",)),
-        Feature("label", 0, ("Price", "Prices")),
+        Feature("label", 0, ("Price", "Cost")),
     ],
 )
 def test_what_is_far_or_likely_to_change_costs_more(dearer: Feature) -> None:
@@ -69,3 +69,7 @@ def test_what_is_bound_to_one_item_is_dear_in_lists_only() -> None:
 )
 def test_words_of_programs_look_generated(word: str, *, expected: bool) -> None:
     assert expected == looks_generated(word)
+
+
+def test_a_label_with_its_plural_costs_what_one_label_does() -> None:
+    assert feature_price(LABEL) == feature_price(Feature("label", 0, ("Price", "Prices")))

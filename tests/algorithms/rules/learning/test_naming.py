@@ -1,6 +1,6 @@
 import pytest
 
-from rules.algorithms.learning.naming import names_attribute, words_of
+from rules.algorithms.learning.naming import is_one_label, names_attribute, words_of
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,18 @@ def test_names_are_taken_apart() -> None:
     assert ("review", "count") == words_of("reviewCount")
     assert ("url",) == words_of("URL")
     assert ("mpaa", "rating") == words_of("mpaa_rating")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("Author", "Authors"), ("Directors", "Director"), ("Adresse", "Adressen"), ("Author",)],
+)
+def test_a_label_and_its_plural_are_one(labels: tuple[str, ...]) -> None:
+    assert is_one_label(labels)
+
+
+@pytest.mark.parametrize(
+    "labels", [("Author", "Authority"), ("Director", "Actor"), ("No", "Not"), ("1", "12")]
+)
+def test_labels_of_other_words_are_several(labels: tuple[str, ...]) -> None:
+    assert not is_one_label(labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.algorithms.learning.node_index import NodeIndex, number_nodes
-from rules.algorithms.learning.novelty import find_news, is_named, richest
+from rules.algorithms.learning.novelty import find_news, find_placeholders, is_named, richest
 from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 PLAIN = "<h1>Rope</h1><p>9.50</p>"
@@ -50,3 +50,16 @@ def test_the_page_to_begin_with_labels_most_attributes_and_then_shows_most() -> 
     assert 1 == richest(index, index.page_bits)
     assert 3 == richest(index, index.page_bits, ["faxNumber"])
     assert not is_named("faxNumber", "Our fax is broken today")
+
+
+def test_of_pages_alike_the_one_with_two_fields_of_one_kind_shows_more() -> None:
+    town, job = "<p class=line>Arlen</p>", "<p class=line>Baker</p>"
+    index = index_of(town, town + job, town + job)
+    assert 1 == richest(index, index.page_bits)
+
+
+def test_a_text_with_digits_stands_for_a_value() -> None:
+    shown = ["1,500 EUR", "2,000 EUR", "2,500 EUR", "3,500 EUR"]
+    values = [[text] for text in [*shown, *["Sold out"] * 3, *["27,000 EUR"] * 3]]
+    assert {"Sold out"} == find_placeholders(values[:7], ())
+    assert not find_placeholders(values[:4] + values[7:], ())

@@ -124,6 +124,36 @@ class TestLooking:
         assert {5, 6, 7} == {cell.page for cell in outlook.doubted}
         assert "does it stand for no value?" in outlook.doubted[0].why
 
+    def test_a_value_in_a_place_of_another_layout_is_doubted(self) -> None:
+        usual = "<p>Home</p><h1>Rope {n}</h1>"
+        advertised = "<p>Home</p><div class=ad>Advertisement</div><h2>Rope {n}</h2>"
+        layouts = [usual, usual, usual, advertised, advertised]
+        pages = [layout.format(n=n) for n, layout in enumerate(layouts)]
+        outlook = look(pages, [{"name": "/html/body/h1"}], [NAME])
+        found = [cell for cell in outlook.cells if cell.values == ("Advertisement",)]
+        assert [3, 4] == [cell.page for cell in found]
+        assert all(cell.is_doubted for cell in found)
+        assert 3 == outlook.next_page
+
+    def test_a_price_that_holds_two_is_doubted_unless_an_annotated_one_does(self) -> None:
+        pages = [f"<p>Price: {n}8 EUR</p>" for n in range(1, 4)]
+        pages += [f"<p>Price: {n}8 EUR (was 99 EUR)</p>" for n in range(4, 6)]
+        said = {"price": "/html/body/p"}
+        outlook = look(pages, [said], [PRICE])
+        assert [3, 4] == [cell.page for cell in outlook.doubted]
+        assert "more than one price" in outlook.doubted[0].why
+        assert look(pages[3:] + pages[:3], [said], [PRICE]).is_enough
+
+    def test_a_suggestion_of_a_part_does_not_contradict_a_whole_element(self) -> None:
+        pages = [f"<h1>Rope {n}</h1><p>It holds.<br>Number {n}.</p>" for n in range(4)]
+        text = AttributeType("text")
+        part, other = (
+            {3: {"text": SuggestedValues((value,), 0.9)}} for value in ("It holds.", "Rope 3")
+        )
+        said = {"text": "/html/body/p"}
+        assert look(pages, [said], [text], part).is_enough
+        assert not look(pages, [said], [text], other).is_enough
+
     def test_a_wrong_value_on_an_annotated_page_is_told_with_both(self) -> None:
         pages = pages_of("", "", "")
         trees = [tree_of(page) for page in pages]
