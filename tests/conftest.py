@@ -17,7 +17,7 @@ import hypothesis
 import pytest
 from django.conf import settings as django_settings
 
-from tests import servers
+from tests import installation, servers
 
 # Settings are read from the environment at the first look at them, so this comes before.
 INSTALLATION = Path(
@@ -59,6 +59,29 @@ COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
 hypothesis.settings.register_profile("small", COMMON, max_examples=25, derandomize=True)
 hypothesis.settings.register_profile("full", COMMON, max_examples=1000)
 hypothesis.settings.load_profile("full" if IS_FULL else "small")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Migrate a database on the server once, before the workers start that copy it."""
+    if IS_POSTGRES and not hasattr(config, "workerinput"):
+        os.environ[installation.MIGRATED_DATABASE] = installation.migrated_database(
+            os.environ["DATABASE_URL"]
+        )
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Have the file copied below taken for the database of the tests; a server's database is dropped."""
+    return not IS_POSTGRES
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Begin with a migrated database instead of migrating one."""
+    if IS_POSTGRES:
+        DATABASE["TEST"]["TEMPLATE"] = installation.migrated_database(os.environ["DATABASE_URL"])
+    else:
+        shutil.copy(installation.migrated_file(), DATABASE["TEST"]["NAME"])
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import os
 import shutil
@@ -16,12 +17,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
+MIGRATED_DATABASE = "VERTEX_TEST_MIGRATED_DATABASE"  # the name of one on the server of the tests
 PATIENCE = 180.0  # seconds: three processes that start on a busy machine take a while
 
 
@@ -108,29 +111,63 @@ def new_installation(
 def own_database(var: Path, server_url: str) -> str:
     """Give an installation a migrated database and return its address; blank for SQLite.
 
-    It is a copy of one that is migrated once: that takes three seconds of a processor.
+    It is a copy of one that is migrated once: that takes seven seconds of a processor.
     """
     var.mkdir(parents=True, exist_ok=True)
     if not server_url:
-        shutil.copy(_migrated_file(), var / "vertex.sqlite3")
+        shutil.copy(migrated_file(), var / "vertex.sqlite3")
         return ""
-    return _create_database(server_url, template=_migrated_database(server_url))
+    return _create_database(server_url, template=migrated_database(server_url))
+
+
+def migrated_file() -> Path:
+    """Return an SQLite file that is migrated and empty, the same for all tests of this checkout.
+
+    It is made anew once migrations or models have changed; processes that come meanwhile wait for it.
+    """
+    folder = ROOT / "var" / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    migrated = folder / f"migrated-{_schema_key()}.sqlite3"
+    with (folder / "migrating.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not migrated.exists():
+            for outdated in folder.glob("migrated-*"):
+                outdated.unlink()
+            with tempfile.TemporaryDirectory() as var:
+                _migrate(Installation(Path(var)))
+                half_copied = folder / "migrated-half-copied"
+                shutil.copy(Path(var) / "vertex.sqlite3", half_copied)
+                half_copied.rename(migrated)
+    return migrated
+
+
+def migrated_database(server_url: str) -> str:
+    """Return the name of a database on the server that is migrated and empty.
+
+    Workers of pytest are told its name by MIGRATED_DATABASE, which their parent sets.
+    """
+    return os.environ.get(MIGRATED_DATABASE) or _new_migrated_database(server_url)
 
 
 @functools.cache
-def _migrated_file() -> Path:
-    var = Path(tempfile.mkdtemp(prefix="vertex-migrated-"))
-    atexit.register(shutil.rmtree, var, ignore_errors=True)
-    _migrate(Installation(var))
-    return var / "vertex.sqlite3"
-
-
-@functools.cache
-def _migrated_database(server_url: str) -> str:
+def _new_migrated_database(server_url: str) -> str:
     address = _create_database(server_url, template="template1")
     with tempfile.TemporaryDirectory() as var:
         _migrate(Installation(Path(var), address))
     return address.rpartition("/")[2]
+
+
+@functools.cache
+def _schema_key() -> str:
+    """Return a hash of all that a migrated database is made from."""
+    sources = [ROOT / "requirements.txt", ROOT / "vertex" / "settings.py"]
+    for app in ("vertex/core", "clustering", "annotation", "rules", "monitoring"):
+        sources += [*ROOT.glob(f"{app}/migrations/*.py"), *ROOT.glob(f"{app}/models/*.py")]
+    digest = sha256()
+    for source in sorted(sources):
+        digest.update(f"{source.relative_to(ROOT)}\0".encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _migrate(installation: Installation) -> None:
