@@ -26,9 +26,17 @@ def endless(body: bytes, _content_type: str = "") -> int:
     return 0
 
 
-def endless_sheet(body: bytes, _content_type: str, _url: str) -> bytes:
-    while body:
-        pass
+def use_up_the_processor() -> None:
+    """End the child as the kernel does once its seconds are over, at once; `endless` waits for the kernel."""
+    os.kill(os.getpid(), signal.SIGXCPU)
+
+
+def heavy(_body: bytes, _content_type: str = "") -> None:
+    use_up_the_processor()
+
+
+def heavy_sheet(body: bytes, _content_type: str, _url: str) -> bytes:
+    use_up_the_processor()
     return body
 
 
@@ -67,18 +75,18 @@ def connects(_body: bytes, port: int) -> None:
 
 
 def read_links_unless_heavy(bodies: bytes, pages: list[tuple[int, str, str]]) -> list[Any]:
-    """Read the links of pages, and never end with one that says that it is heavy."""
-    while b"heavy" in bodies:
-        pass
+    """Read the links of pages, but for one that says that it is heavy, which uses up the processor."""
+    if b"heavy" in bodies:
+        use_up_the_processor()
     if b"odd" in bodies:
         raise LookupError("no such thing")
     return read_links(bodies, pages)
 
 
 def observe_unless_heavy(bodies: bytes, pages: Any, algorithm: Any, parameters: Any) -> bytes:
-    """Observe pages, and never end with one that says that it is heavy."""
-    while b"heavy" in bodies:
-        pass
+    """Observe pages, but for one that says that it is heavy, which uses up the processor."""
+    if b"heavy" in bodies:
+        use_up_the_processor()
     return observe_bodies(bodies, pages, algorithm, parameters)
 
 

@@ -133,7 +133,7 @@ class TestFetching:
     ) -> None:
         end_idle_children()
         monkeypatch.setattr(limits, "LimitedChild", lambda: LimitedChild(cpu_seconds=1))
-        monkeypatch.setattr(asset_fetching, "clean_sheet", burdens.endless_sheet)
+        monkeypatch.setattr(asset_fetching, "clean_sheet", burdens.heavy_sheet)
         snapshot = stored(site)
         fetch(snapshot)
 
