@@ -32,6 +32,7 @@ FOR_LISTS = KindFeatures(
     list_share=True,
     list_words_in_address=True,
     pages_are_numbered=True,
+    has_pager=True,
 )
 PENALTY = 0.3  # of the squared weights
 WEIGHT_OF_GENERATED = 0.25  # four versions of a site are no four sites

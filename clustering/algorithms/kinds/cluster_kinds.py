@@ -8,7 +8,7 @@ Readings:   What most pages show decides, in this order: errors, a request to lo
             over the features tells these apart.
 Departures: The weight of a feature has the sign that its meaning asks for; a feature that the
             training sites would turn round has none. Weights are plain JSON, written by `python -m
-            benchmarks.train_kinds`.
+            benchmarks.cluster_kinds`.
 Cost:       That of the features.
 """
 
@@ -33,7 +33,12 @@ from clustering.algorithms.kinds.kind_features import (
     kind_features,
 )
 from clustering.algorithms.kinds.page_facts import PageFacts
-from clustering.algorithms.titles.title_words import is_start, query_keys, title_parts
+from clustering.algorithms.titles.title_words import (
+    SITE_WORDS,
+    is_start,
+    query_keys,
+    title_parts,
+)
 
 DETAIL: Final = "detail"
 LIST: Final = "list"
@@ -73,15 +78,6 @@ _LOGIN = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _SEARCH_WORDS = frozenset({"search", "suche", "recherche", "buscar", "busca", "find"})
-# Pages that nearly every site has, and that are about the site itself.
-_SITE_WORDS = frozenset(
-    re.split(
-        r"\s+",
-        """about authors aboutus cart checkout conduct contact contactus contributing cookies
-        datenschutz disclaimer faq help hilfe impressum imprint kontakt legal licence license
-        login policies privacy register signin signup support terms tos""",
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +170,14 @@ def _is_search(page: PageFacts) -> bool:
         return True
     if _RESULTS.search(f"{page.title}\n{page.heading}"):
         return True
-    return bool(parts.query) and not _SEARCH_WORDS.isdisjoint(_words_of(parts.path))
+    # What stands in a folder of the search, such as `/search/item.jsp?id=7`, is found by it.
+    name = parts.path.rstrip("/").rpartition("/")[2]
+    return bool(parts.query) and not _SEARCH_WORDS.isdisjoint(_words_of(name))
 
 
 def _is_about_site(page: PageFacts) -> bool:
     segments = urlsplit(page.url).path.strip("/").split("/")
-    return len(segments) <= MAX_SEGMENTS and not _SITE_WORDS.isdisjoint(_words_of(segments[0]))
+    return len(segments) <= MAX_SEGMENTS and not SITE_WORDS.isdisjoint(_words_of(segments[0]))
 
 
 def _words_of(path: str) -> list[str]:

@@ -75,6 +75,7 @@ class KindFeatures(NamedTuple):  # in the order of the weights
     list_share: float  # of the text, in the largest list of links; for lists
     list_words_in_address: float  # for lists
     pages_are_numbered: float  # by their address; for lists
+    has_pager: float  # share of pages with links to the next ones; for lists
 
 
 class SiteLinks:
@@ -156,6 +157,7 @@ def kind_features(number: int, site: SiteLinks) -> KindFeatures:
         ),
         list_words_in_address=mean(_has_list_word(page.url) for page in pages),
         pages_are_numbered=mean(_PAGE_NUMBER.search(page.url) is not None for page in pages),
+        has_pager=mean(page.has_pager for page in pages),
     )
 
 

@@ -37,8 +37,10 @@ _SKIPPED = INVISIBLE_TAGS | frozenset({"head", "svg", "select"})
 _AROUND = frozenset({"nav", "header", "footer"})
 # A header within one of these is the header of a part of the content.
 _PARTS = frozenset({"main", "article", "section", "li", "td"})
+_PAGER = re.compile(r"pagination|pager|page-numbers", re.IGNORECASE)
 _ENDING = re.compile(r"(?:/?index\.html?|\.html?|/)$")
 # Siblings of these are running text, or parts of one thing.
+_CLASSES = etree.XPath("//body//@class")
 _NO_RECORDS = frozenset(
     {"p", "br", "span", "a", "b", "i", "em", "strong", "img", "td", "th", "option"}
 )
@@ -69,6 +71,7 @@ class PageFacts:
     prose_share: float = 0.0  # of the content's text in paragraphs
     links: tuple[int, ...] = ()  # of the content, where they lead, each once
     repeats: tuple[Repeat, ...] = ()  # those with the most text first
+    has_pager: bool = False  # links to the next pages of a list, by their class
     message: str = ""  # title and headings, and the text of a page that has little
 
 
@@ -93,6 +96,7 @@ def read_facts(page: RawPage, status: int = 200) -> PageFacts:
         prose_share=round(walk.n_prose / max(walk.n_characters, 1), 3),
         links=tuple(walk.links),
         repeats=tuple(walk.largest_repeats()),
+        has_pager=any(_PAGER.search(str(name)) for name in _CLASSES(tree)),
         message="\n".join(message),
     )
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from clustering.algorithms.kinds.cluster_kinds import ERROR, LOGIN, SEARCH
 from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
-from clustering.algorithms.titles.title_words import ENDING, WORD
+from clustering.algorithms.titles.title_words import ENDING, SITE_WORDS, WORD
 
 MAX_SITE_PAGES = 3  # that a title names
 HOME, NOT_FOUND, RESULTS = "Home page", "Not found", "Search results"
@@ -28,16 +28,6 @@ _START = re.compile(
     re.IGNORECASE,
 )
 _NUMBER_OF_PAGE = re.compile(r"(?:page|paged)=\d+", re.IGNORECASE)
-_SITE_PAGES = frozenset(
-    re.split(
-        r"\s+",
-        """about account agb authors bag basket cart checkout colophon conduct contact contacts
-        contributing cookie cookies copyright credits datenschutz disclaimer faq faqs feedback
-        help hilfe impressum imprint jobs kontakt legal licence license login logon mentions
-        newsletter privacy register registration returns shipping signin signup sitemap support
-        team terms tos versand warenkorb""",
-    )
-)
 
 
 def purpose_of(cluster: ClusterPages, root: str) -> str:
@@ -99,4 +89,4 @@ def _site_pages(cluster: ClusterPages) -> str:
 def _words_of_path(url: str) -> list[str]:
     """Return the words of a path that stand for pages about a site."""
     path = ENDING.sub("", unquote(urlsplit(url).path))
-    return [word for word in WORD.findall(path.replace("_", " ").lower()) if word in _SITE_PAGES]
+    return [word for word in WORD.findall(path.replace("_", " ").lower()) if word in SITE_WORDS]

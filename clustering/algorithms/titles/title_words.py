@@ -49,6 +49,17 @@ _SMALL_WORDS = frozenset(
     )
 )
 _START = re.compile(r"/?(?:(?:index|default|home|main)\.[a-z]{2,5})?", re.IGNORECASE)
+# Pages that nearly every site has, and that are about the site itself.
+SITE_WORDS = frozenset(
+    re.split(
+        r"\s+",
+        """about aboutus account agb authors bag basket cart checkout colophon conduct contact
+        contacts contactus contributing cookie cookies copyright credits datenschutz disclaimer
+        faq faqs feedback help hilfe impressum imprint kontakt legal licence license login logon
+        mentions newsletter policies privacy register registration returns shipping signin signup
+        sitemap support team terms tos versand warenkorb""",
+    )
+)
 # Words in addresses that name a technique or a place in a site's folders, not what is there.
 _TECHNICAL = frozenset(
     re.split(
@@ -75,8 +86,6 @@ _LOOKS = _TECHNICAL | frozenset(
         wrap wrapper""",
     )
 )
-
-
 # Of these, the ones behind which what the page is may follow.
 _PLACES = frozenset(
     re.split(r"\s+", "page type template single post view content main site layout body")

@@ -91,6 +91,17 @@ def test_addresses_that_ask_the_sites_own_search_are_searches() -> None:
     assert kinds(cluster(pages), things()) == [SEARCH, DETAIL]
 
 
+def test_things_in_the_folder_of_a_search_are_no_searches() -> None:
+    names = ("Price", "Weight", "Height", "Colour")
+    pages = {
+        f"search/pot.jsp?id={k}": f"<h1>Pot {k}</h1><dl>"
+        + "".join(f"<dt>{name}<dd>{name} {k}" for name in names)
+        for k in range(4)
+    }
+    results = {f"search/?q={word}": "<h1>Pots</h1>" for word in ("red", "blue")}
+    assert kinds(cluster(pages), cluster(results)) == [DETAIL, SEARCH]
+
+
 def test_the_start_of_a_site_is_navigation_and_its_help_is_other() -> None:
     assert kinds(
         cluster({"": "<h1>Welcome</h1>"}),

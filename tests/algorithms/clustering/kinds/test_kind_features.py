@@ -74,5 +74,14 @@ def test_addresses_tell_lists_by_words_and_page_numbers() -> None:
     assert of_pages.pages_are_numbered == 1.0
 
 
+def test_links_to_the_next_pages_are_a_pager() -> None:
+    pager = "<nav class='wp-pagination'><a href=/2>2</a></nav>"
+    of_lists, of_things = features(
+        cluster({f"tag/{k}": f"<body><h1>Tag {k}</h1>{pager}" for k in range(3)}), things()
+    )
+
+    assert (1.0, 0.0) == (of_lists.has_pager, of_things.has_pager)
+
+
 def test_a_single_page_can_be_measured() -> None:
     assert features(cluster({"x": "<p>Text"}))[0].n_slots == 0
