@@ -87,25 +87,30 @@ class FamilyProfiles:
         self.w = features.weights.astype(np.float32)
         self.n = np.ascontiguousarray(counts_of(features.incidence, group).T)  # groups by features
         self.sizes = np.bincount(group).astype(np.float32)
-        self.p = self.n / self.sizes[:, None]
-        self.masses = self.p @ self.w
-        self.inner = (self.p * (1 - self.p)) @ self.w
-        self.is_core = (self.n + 0.5) / (self.sizes[:, None] + 1) >= CORE_SHARE
-        self.is_strange = self.p <= STRANGE_SHARE
-        self.n_core = self.is_core.sum(axis=1)
+        n_groups = len(self.sizes)
+        self.p = np.zeros_like(self.n)
+        self.masses, self.inner = np.zeros(n_groups, np.float32), np.zeros(n_groups, np.float32)
+        self.is_core, self.is_strange = np.zeros((2, *self.n.shape), np.bool_)
+        self.n_core = np.zeros(n_groups, np.intp)
+        self._measure(slice(None))
         self.page_fits = PageFits(features, group, self.n, self.sizes)
 
     def join(self, a: int, b: int) -> None:
         """Add group b to group a; b is not asked for any more."""
         self.n[a] += self.n[b]
         self.sizes[a] += self.sizes[b]
-        self.p[a] = self.n[a] / self.sizes[a]
-        self.masses[a] = self.p[a] @ self.w
-        self.inner[a] = (self.p[a] * (1 - self.p[a])) @ self.w
-        self.is_core[a] = (self.n[a] + 0.5) / (self.sizes[a] + 1) >= CORE_SHARE
-        self.is_strange[a] = self.p[a] <= STRANGE_SHARE
-        self.n_core[a] = self.is_core[a].sum()
+        self._measure(slice(a, a + 1))
         self.page_fits.join(a, b)
+
+    def _measure(self, groups: slice) -> None:
+        """Compute what follows from the counts and sizes of some groups."""
+        n, sizes = self.n[groups], self.sizes[groups, np.newaxis]
+        p = self.p[groups] = n / sizes
+        self.masses[groups] = p @ self.w
+        self.inner[groups] = (p * (1 - p)) @ self.w
+        is_core = self.is_core[groups] = (n + 0.5) / (sizes + 1) >= CORE_SHARE
+        self.is_strange[groups] = p <= STRANGE_SHARE
+        self.n_core[groups] = is_core.sum(axis=1)
 
     def distances(self, a: int, others: NDArray[np.intp]) -> Matrix:
         """Return the distance of one group to others; nan where none has a feature."""
