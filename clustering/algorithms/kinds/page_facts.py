@@ -40,7 +40,6 @@ _PARTS = frozenset({"main", "article", "section", "li", "td"})
 _PAGER = re.compile(r"pagination|pager|page-numbers", re.IGNORECASE)
 _ENDING = re.compile(r"(?:/?index\.html?|\.html?|/)$")
 # Siblings of these are running text, or parts of one thing.
-_CLASSES = etree.XPath("//body//@class")
 _NO_RECORDS = frozenset(
     {"p", "br", "span", "a", "b", "i", "em", "strong", "img", "td", "th", "option"}
 )
@@ -96,7 +95,7 @@ def read_facts(page: RawPage, status: int = 200) -> PageFacts:
         prose_share=round(walk.n_prose / max(walk.n_characters, 1), 3),
         links=tuple(walk.links),
         repeats=tuple(walk.largest_repeats()),
-        has_pager=any(_PAGER.search(str(name)) for name in _CLASSES(tree)),
+        has_pager=any(_PAGER.search(node.get("class") or "") for node in tree.iter("*")),
         message="\n".join(message),
     )
 
