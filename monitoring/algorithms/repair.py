@@ -17,15 +17,16 @@ Departures: The pages decide together: a place whose shape has little support is
             shapes is measured against the best of them, and must come from several pages. A number
             that changed is looked for between the words that stood around it, whatever it is now;
             without such words among those near it; a page where only such a one is found
-            counts half. Of a multi-valued attribute all values of a page are found at one shape or
-            none is proposed. An attribute is absent from a page where the golden record has none
-            and nothing stands at its shape and label.
+            counts half. Of a multi-valued attribute all values of a page are found at one shape;
+            where that leaves pages out, at several slots that together show the values of more
+            pages and hardly anything else; or none is proposed. An attribute is absent from a page
+            where the golden record has none and nothing stands at its shape and label.
 Cost:       Linear in pages, attributes and places.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -33,6 +34,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from annotation.algorithms.attribute_types import AttributeType
+from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.value_places import ValueFrame, ValueIndex, ValuePlace
 
 # What a page counts for, by whether it shows the value or a number near it.
@@ -58,6 +60,8 @@ MAX_PIECES: Final = 5  # shapes that serve one after the other, each the pages l
 MIN_PAGES_OF_PIECE: Final = 3
 MAX_TEXTS_OF_SHAPE: Final = 5.0  # on a page, on average: more, and it shows any value
 MIN_SHARE_OF_CROWD_LABEL: Final = 0.5  # of the values at such a shape, that one label stands before
+MIN_GAIN_OF_SLOT: Final = 0.04  # of the values, that a further slot of several has to show
+VALUES_PER_OTHER_TEXT: Final = 3  # that a slot must show for each text that is no stored value
 REACH: Final = 0.25  # of the page around the constant values that counts as near
 
 
@@ -72,6 +76,13 @@ class KnownPage:
     tags: Mapping[str, str] = field(default_factory=dict)  # of the old nodes
     # The words around the old values.
     frames: Mapping[str, ValueFrame] = field(default_factory=dict)
+
+
+class Slot(NamedTuple):
+    """Where values stand: at a shape, behind a label unless that is None."""
+
+    shape: str
+    label: str | None
 
 
 class FoundValue(NamedTuple):
@@ -108,6 +119,7 @@ class _SoughtAttribute:
     labelled: Counter[tuple[str, str]] = field(default_factory=Counter)
     n_texts: Counter[str] = field(default_factory=Counter)  # at each shape, weighed as pages are
     n_labelled_texts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    values_at: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     is_further: bool = False  # it serves what an earlier one left
 
     def count_support(self, pages: Sequence[KnownPage]) -> None:
@@ -125,12 +137,12 @@ class _SoughtAttribute:
         """Add a page's weight, once for each of its shapes and pairs of shape and label."""
         for shape in {place.shape for place in places}:
             self.shapes[shape] += weight
-            whole_shape = shape.removesuffix("|part")
-            self.n_texts[shape] += weight * page.page.n_by_shape[whole_shape]
+            self.n_texts[shape] += weight * page.page.n_at(shape, None)
         for pair in {(place.shape, place.label) for place in places}:
             self.labelled[pair] += weight
-            whole_pair = (pair[0].removesuffix("|part"), pair[1])
-            self.n_labelled_texts[pair] += weight * page.page.n_by_labelled_shape[whole_pair]
+            self.n_labelled_texts[pair] += weight * page.page.n_at(*pair)
+        for place in places:
+            self.values_at[place.shape, place.label].add(plain(place.text))
 
     def _leave_crowds_out(self) -> None:
         """Leave out the shapes of crowds, where another shape has support or has to have it."""
@@ -144,10 +156,17 @@ class _SoughtAttribute:
         """Return whether so many texts stand at a shape, without a label of its own, that any value does."""
         if self.n_texts[shape] <= MAX_TEXTS_OF_SHAPE * self.shapes[shape]:
             return False
-        pair = max((own for own in self.labelled if own[0] == shape), key=self.labelled.__getitem__)
+        pairs = [pair for pair in self.labelled if pair[0] == shape and not self._is_fixed(pair)]
+        if not pairs:
+            return True
+        pair = max(pairs, key=self.labelled.__getitem__)
         if self.labelled[pair] < MIN_SHARE_OF_CROWD_LABEL * self.shapes[shape]:
             return True
         return self.n_labelled_texts[pair] > MAX_TEXTS_OF_SHAPE * self.labelled[pair]
+
+    def _is_fixed(self, pair: tuple[str, str]) -> bool:
+        """Return whether one and the same value stands behind a label, as in a menu, and elsewhere others."""
+        return len(self.values_at[pair]) == 1 and len(set().union(*self.values_at.values())) > 1
 
     @property
     def best(self) -> int:
@@ -186,18 +205,24 @@ def propose_annotations(
     """Return what to annotate on each page, the pages in their order."""
     pieces_by_name = {attribute.name: _seek(pages, attribute) for attribute in attributes}
     first_pieces = [pieces[0] for pieces in pieces_by_name.values()]
-    proposed = []
+    values_by_page = []
     for number, page in enumerate(pages):
         centre = _centre(number, first_pieces)
-        values = {}
+        values: dict[str, list[FoundValue]] = {}
         for name, pieces in pieces_by_name.items():
             for sought in pieces:
                 found_values = _choose(page, sought, number, centre)
                 if found_values:
                     values[name] = found_values
                     break
-        proposed.append(ProposedPage(page.url, values, _absent(page, pieces_by_name.values())))
-    return proposed
+        values_by_page.append(values)
+    for pieces in pieces_by_name.values():
+        if pieces[0].attribute.is_multi:
+            _find_at_several_slots(pages, pieces[0], values_by_page)
+    return [
+        ProposedPage(page.url, values, _absent(page, pieces_by_name.values()))
+        for page, values in zip(pages, values_by_page, strict=True)
+    ]
 
 
 def choose_pages(
@@ -334,6 +359,95 @@ def _choose(
     return found_values
 
 
+def _find_at_several_slots(
+    pages: Sequence[KnownPage],
+    sought: _SoughtAttribute,
+    values_by_page: Sequence[dict[str, list[FoundValue]]],
+) -> None:
+    """Put the values of an attribute where several slots show them, if that finds those of more pages."""
+    name = sought.attribute.name
+    slots = _slots_of_values(pages, sought.places)
+    if len(slots) < 2:
+        return
+    found_by_page = [
+        _choose_at_slots(page, sought, number, slots) for number, page in enumerate(pages)
+    ]
+    n_found_at_one = sum(name in values for values in values_by_page)
+    if sum(map(bool, found_by_page)) <= n_found_at_one:
+        return
+    for values, found_values in zip(values_by_page, found_by_page, strict=True):
+        values.pop(name, None)
+        if found_values:
+            values[name] = found_values
+
+
+def _slots_of_values(
+    pages: Sequence[KnownPage], places: Sequence[Sequence[Sequence[ValuePlace]]]
+) -> list[Slot]:
+    """Return the slots that together show the values, each most of those that the ones before left.
+
+    A slot that shows many texts that are no stored values is left out.
+    """
+    slots_by_value = [
+        set(chain.from_iterable(map(_slots_of_place, value_places)))
+        for values in places
+        for value_places in values
+    ]
+    n_texts: Counter[Slot] = Counter()
+    n_shown: Counter[Slot] = Counter()
+    for slot in set().union(*slots_by_value):
+        for page, values in zip(pages, places, strict=True):
+            if values:
+                n_texts[slot] += page.page.n_at(slot.shape, slot.label)
+                n_shown[slot] += len(
+                    {
+                        place.xpath
+                        for place in chain.from_iterable(values)
+                        if slot in _slots_of_place(place)
+                    }
+                )
+    least = max(MIN_PAGES_OF_PIECE, MIN_GAIN_OF_SLOT * len(slots_by_value))
+    slots: list[Slot] = []
+    while True:
+        gains = Counter(chain.from_iterable(slots_by_value))
+        good = [
+            slot
+            for slot, gain in gains.items()
+            if gain >= least and gain > VALUES_PER_OTHER_TEXT * (n_texts[slot] - n_shown[slot])
+        ]
+        if not good:
+            return slots
+        best = max(good, key=lambda slot: (gains[slot], slot.shape, slot.label or ""))
+        slots.append(best)
+        slots_by_value = [own for own in slots_by_value if best not in own]
+
+
+def _slots_of_place(place: ValuePlace) -> tuple[Slot, Slot]:
+    return Slot(place.shape, None), Slot(place.shape, place.label)
+
+
+def _choose_at_slots(
+    page: KnownPage, sought: _SoughtAttribute, number: int, slots: Sequence[Slot]
+) -> list[FoundValue]:
+    """Return where the values of an attribute stand on a page; nothing where one is at no slot."""
+    found_values: list[FoundValue] = []
+    for places in sought.places[number]:
+        taken = {value.place.xpath for value in found_values}
+        place = next(
+            (
+                place
+                for slot in slots
+                for place in places
+                if slot in _slots_of_place(place) and place.xpath not in taken
+            ),
+            None,
+        )
+        if place is None:
+            return []
+        found_values.append(_score(place, page, sought, None))
+    return found_values
+
+
 def _is_free(place: ValuePlace, earlier_values: Sequence[FoundValue]) -> bool:
     """Return whether a place has the shape of the values found before, and is not one of their nodes."""
     if not earlier_values:
@@ -385,6 +499,4 @@ def _absent(
 def _stands_there(page: KnownPage, sought: _SoughtAttribute) -> bool:
     """Return whether anything stands at the main shape of an attribute, behind its label."""
     best, label = sought.main()
-    whole_shape = best.removesuffix("|part")
-    labels = [text for shape, text in page.page.shapes if shape == whole_shape]
-    return bool(labels) if label is None else label in labels
+    return page.page.n_at(best, label) > 0

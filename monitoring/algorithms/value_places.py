@@ -171,10 +171,14 @@ class ValueIndex(PageIndex):
         node = nodes[0]
         return self._place(node, text, self._start(node), is_whole=True)
 
-    @cached_property
-    def shapes(self) -> frozenset[tuple[str, str]]:
-        """The shapes and labels of all text nodes."""
-        return frozenset((self._shape(node.element), self._label(node)) for node in self.nodes)
+    def n_at(self, shape: str, label: str | None) -> int:
+        """Return how many texts stand at a shape, behind a label unless that is None."""
+        if "|@" in shape:
+            return self._n_by_attribute_slot[shape, label]
+        whole_shape = shape.removesuffix("|part")
+        if label is None:
+            return self.n_by_shape[whole_shape]
+        return self.n_by_labelled_shape[whole_shape, label]
 
     @cached_property
     def n_by_labelled_shape(self) -> Counter[tuple[str, str]]:
@@ -185,6 +189,16 @@ class ValueIndex(PageIndex):
     def n_by_shape(self) -> Counter[str]:
         """How many text nodes have each shape."""
         return Counter(self._shape(node.element) for node in self.nodes)
+
+    @cached_property
+    def _n_by_attribute_slot(self) -> Counter[tuple[str, str | None]]:
+        """How many attributes with a text have each shape, and each shape with each label."""
+        n_by_slot: Counter[tuple[str, str | None]] = Counter()
+        for element, name, _ in self._held(tuple({*ADDRESS_ATTRIBUTES, *TEXT_ATTRIBUTES})):
+            shape = f"{self._shape(element)}|@{name}"
+            n_by_slot[shape, None] += 1
+            n_by_slot[shape, _label_of_attribute(element)] += 1
+        return n_by_slot
 
     def _wholes(self, value_type: str, value: str) -> Iterator[ValuePlace]:
         nodes = list(self.nodes_by_form(plain, plain).get(plain(value), ()))
@@ -266,9 +280,7 @@ class ValueIndex(PageIndex):
     def _attribute_place(self, element: _Element, name: str, text: str) -> ValuePlace:
         page_node = PageNode(element, name=name)
         shape = f"{self._shape(element)}|@{name}"
-        label = _as_label(
-            element.get("property") or element.get("name") or element.get("itemprop") or ""
-        )
+        label = _label_of_attribute(element)
         start = self._start(PageNode(element))
         return ValuePlace(
             page_node.xpath, text, True, shape, label, str(element.tag), self._share(start)
@@ -317,6 +329,13 @@ class ValueIndex(PageIndex):
         """Return the text before a text node, if it is short enough to be a label."""
         index = self.texts.index_by_node.get((node.element, node.number), 0)
         return _as_label(self.texts.text_of(self.texts.nodes[index - 1])) if index else ""
+
+
+def _label_of_attribute(element: _Element) -> str:
+    """Return what an element is named by, such as the property of a meta element."""
+    return _as_label(
+        element.get("property") or element.get("name") or element.get("itemprop") or ""
+    )
 
 
 def _as_label(text: str) -> str:

@@ -193,3 +193,62 @@ class TestFrames:
         assert ValueFrame("", " reviews") == old.frame_at("/html/body/p", "3")
         assert old.frame_at("/html/body/p", "5") is None
         assert not ValueFrame("€", "").is_telling
+
+
+class TestSeveralSlots:
+    NAMES = AttributeType("names", is_constant=True, is_multi=True)
+
+    def page(self, n: int, *, names: list[str] | None = None) -> KnownPage:
+        menu = "".join(f"<li>Rope {number}</li>" for number in range(10, 30))
+        body = f"<ul>{menu}</ul><h1>Rope {n} of hemp</h1><p><b>Item</b> <i>Rope {n}</i></p>"
+        tree = document_fromstring(f"<html><body>{body}</body></html>")
+        return KnownPage(
+            f"u{n}", ValueIndex(tree), {"names": names or [f"Rope {n} of hemp", f"Rope {n}"]}
+        )
+
+    def tags(self, pages: list[KnownPage]) -> list[list[str]]:
+        return [
+            [value.place.tag for value in page.values.get("names", ())]
+            for page in propose_annotations(pages, [self.NAMES])
+        ]
+
+    def test_values_that_stand_in_different_places_are_all_found(self) -> None:
+        assert [["h1", "i"]] * 8 == self.tags([self.page(n) for n in range(10, 18)])
+
+    def test_a_page_with_a_value_that_stands_at_none_of_the_slots_is_left_out(self) -> None:
+        pages = [self.page(n) for n in range(10, 18)]
+        wrong = self.page(20, names=["Rope 20 of hemp", "Rope 21"])
+
+        assert [["h1", "i"]] * 8 + [[]] == self.tags([*pages, wrong])
+
+
+def test_a_menu_entry_is_not_taken_for_a_label_of_the_next_one() -> None:
+    teams = ["Hawks", "Bobcats", "Bulls", "Lakers", "Magic", "Suns", "Heat"]
+    menu = "".join(f'<li title="{team}">{team}</li>' for team in teams)
+
+    def page(n: int, team: str, stored: str) -> KnownPage:
+        body = f"<html><body><ul>{menu}</ul><p>Position {n}</p><h2>{team}</h2></body></html>"
+        tree = document_fromstring(body)
+        return KnownPage(f"u{n}", ValueIndex(tree), {"code": stored})
+
+    pages = [
+        page(n, "Hawks" if n < 10 else "Bulls", "Hawks" if n < 10 else "Bulls") for n in range(16)
+    ]
+    wrong = page(16, "Hawks", "Bulls")
+
+    proposed = propose_annotations([*pages, wrong], [CODE])
+    assert ["h2"] * 16 == [found.values["code"][0].place.tag for found in proposed[:16]]
+    assert "code" not in proposed[16].values
+
+
+def test_what_an_attribute_of_an_element_shows_is_not_absent() -> None:
+    def page(n: int, golden: dict[str, str], *, has_name: bool = True) -> KnownPage:
+        meta = f'<meta property="og:title" content="Rope {n}">' if has_name else ""
+        body = f"<html><head>{meta}</head><body><p>{n}</p></body></html>"
+        return KnownPage(f"u{n}", ValueIndex(document_fromstring(body)), golden)
+
+    pages = [page(n, {"name": f"Rope {n}"}) for n in range(10, 18)]
+    pages += [page(18, {}), page(19, {}, has_name=False)]
+
+    absent = [found.absent for found in propose_annotations(pages, [NAME])]
+    assert [frozenset()] * 9 + [frozenset({"name"})] == absent
