@@ -61,7 +61,7 @@ def publish_proposal(run: JobRun) -> dict[str, Any]:
     1. Read the pages that it was made from.
     2. Plan the site anew, if it was made before plans were saved.
     3. Stop where anything changed that it rests on.
-    4. Store its pages and publish its rule.
+    4. Store its pages and publish its rule; a rule that may not be published leaves the one in use.
 
     A worker that goes on after another one was killed leaves the third step out: what has changed may be
     the other one's work. Raises JobFailed, UnreadableFile.
@@ -84,6 +84,8 @@ def publish_proposal(run: JobRun) -> dict[str, Any]:
     (applied,) = apply_proposals(run, run.site, [proposal], pages)
     given_urls = given_url_by_url(run.site, plan.urls)
     run.report(proposal_json(proposal, applied, given_urls=given_urls))
+    if applied.refusal:
+        raise JobFailed(f"The rule in use stays. {applied.refusal}.")
     return {proposal.decision: 1, "accepted": int(applied.is_served)}
 
 

@@ -44,6 +44,7 @@ class AppliedProposal(NamedTuple):
 
     cluster: Cluster | None  # of its pages from then on; None where they are in none
     is_served: bool  # by a rule that the proposal gave it
+    refusal: str = ""  # why its rule was not published, although it passed the field test
 
 
 def apply_proposals(
@@ -55,7 +56,8 @@ def apply_proposals(
     2. Publish each proposal's rule for the cluster that most of its pages are in now; its site
        change ends.
     3. Retire the rules that lost their pages and found no successor, so that nobody reads wrong
-       values.
+       values. Where a rule was refused because constant values would change, the one in use stays
+       until somebody has looked at them: the draft is kept.
     4. Draw the samples of clusters with a new rule again.
 
     A worker that goes on after another one was killed does again what was done, without harm. Raises
@@ -68,15 +70,25 @@ def apply_proposals(
     results = []
     for proposal in proposals:
         cluster = main_cluster(site, proposal.plan.urls)
-        rule = None
+        rule, refusal = None, ""
         if cluster is not None:
-            with run.kept_alive():
-                rule = _publish_rule(proposal, cluster, actor)
+            try:
+                with run.kept_alive():
+                    rule = _publish_rule(proposal, cluster, actor)
+            except ValidationError as error:
+                refusal = " ".join(error.messages)
         if cluster is not None and rule is not None:
             _accept(proposal, cluster, rule, actor)
             end_change(cluster=cluster, end=SiteChange.End.REPAIRED)
-        results.append(AppliedProposal(cluster, rule is not None))
-    _retire_unserved(proposals, actor)
+        results.append(AppliedProposal(cluster, rule is not None, refusal))
+    _retire_unserved(
+        [
+            proposal
+            for proposal, result in zip(proposals, results, strict=True)
+            if not result.refusal
+        ],
+        actor,
+    )
     for proposal, result in zip(proposals, results, strict=True):
         if result.cluster is not None and proposal.field_test:
             _draw_samples(site, result.cluster)
@@ -107,6 +119,7 @@ def proposal_json(
     if applied is not None:
         line["cluster"] = applied.cluster.name if applied.cluster else proposal.name
         line["accepted"] = applied.is_served
+        line["reason"] = applied.refusal or proposal.why
     return line
 
 
@@ -140,7 +153,10 @@ def _cluster_site(site: Site, actor: User | None) -> None:
 
 
 def _publish_rule(proposal: Proposal, cluster: Cluster, actor: User | None) -> Rule | None:
-    """Return the rule that serves a cluster from now on; None where the proposal has none to publish."""
+    """Return the rule that serves a cluster from now on; None where the proposal has none to publish.
+
+    Raises ValidationError where it may not be published; it stays a draft, to be looked at.
+    """
     plan = proposal.plan
     if plan.rule is None:
         return None
@@ -152,18 +168,15 @@ def _publish_rule(proposal: Proposal, cluster: Cluster, actor: User | None) -> R
         return None
     rule = proposal.rule or _save_draft(proposal, plan.rule, cluster, actor)
     if rule.state != Rule.State.PUBLISHED:
-        try:
-            publish_rule(rule=rule, actor=actor)
-        except ValidationError:
-            return None  # it stays a draft, to be looked at
+        publish_rule(rule=rule, actor=actor)
     _annotate(plan, rule.vertical, cluster, actor)
     return rule
 
 
-def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | None:
+def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule:
     """Return a published copy of a rule for another cluster; a rule that the cluster has already stays.
 
-    None where the copy cannot be published.
+    Raises ValidationError where the copy may not be published.
     """
     published = Rule.objects.published().filter(cluster=cluster).first()
     if published is not None:
@@ -177,10 +190,7 @@ def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | No
         comment=f"reused from {rule}",
         actor=actor,
     )
-    try:
-        publish_rule(rule=copy, actor=actor)
-    except ValidationError:
-        return None
+    publish_rule(rule=copy, actor=actor)
     return copy
 
 
@@ -300,6 +310,7 @@ def _accept(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User | None
 
 def _retire_unserved(proposals: Iterable[Proposal], actor: User | None) -> None:
     """Retire the rules whose cluster changed and for which nothing could be published."""
+    proposals = list(proposals)
     served = {
         proposal.rule.cluster_id
         for proposal in proposals

@@ -23,7 +23,7 @@ from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.proposals import accept_proposal, reject_proposal
 from monitoring.services.repair.repairing import repair_request, repair_site
 from monitoring.services.repair.saved_plans import changes_since
-from rules.models import Record, Rule
+from rules.models import GoldenRecord, Record, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.review.publishing import publish_rule, retire_rule
 from tests.apps.clustering.api_cast import caller
@@ -64,6 +64,17 @@ def names_of(site: Site) -> set[str]:
     return {str(record.values["name"]) for record in Record.objects.there()}
 
 
+def say_other_names_of_new_pages(site: Site) -> None:
+    """Store the new pages, and let the golden records of the rule in use be of them, with other names."""
+    store(site, [redesigned(n) for n in range(1, N + 1)])
+    for golden in GoldenRecord.objects.select_related("page"):
+        assert golden.page.latest_snapshot is not None
+        golden.snapshot = golden.page.latest_snapshot
+        for record in golden.records:
+            record["record"]["name"] = "Cord"
+        golden.save()
+
+
 def fail(*_: object, **__: object) -> None:
     raise AssertionError("it was planned anew")
 
@@ -100,6 +111,23 @@ class TestPublishing:
         xpaths = {figure["attribute"]: figure["xpath"] for figure in rule.figures}
         assert xpaths == {name: figures["xpath"] for name, figures in proposal.attributes.items()}
         assert {f"Rope {n}" for n in range(1, N + 1)} == names_of(redesign)
+
+    def test_a_rule_that_changes_constant_values_is_refused_and_the_one_in_use_stays(
+        self, redesign: Site
+    ) -> None:
+        proposal = proposed(redesign)
+        say_other_names_of_new_pages(redesign)
+        refused = accepted(proposal)
+
+        assert Job.State.FAILED == refused.state
+        assert "The rule in use stays" in refused.error
+        assert "values that must not change do" in refused.error
+        proposal.refresh_from_db()
+        assert Proposal.State.WAITING == proposal.state
+        assert [(1, "published"), (2, "draft")] == rules_of(redesign)
+
+        publish_rule(rule=Rule.objects.get(version=2), is_forced=True, reason="they are right")
+        assert [(1, "retired"), (2, "published")] == rules_of(redesign)
 
     def test_a_reused_rule_serves_the_new_pages(self, tmp_path: Path) -> None:
         site = shop()
