@@ -111,7 +111,8 @@ def _lines(
         if value is None:
             yield {"attribute": field, "absent": True}
             continue
-        (node,) = tree.xpath(place)
+        nodes: Any = tree.xpath(place)
+        (node,) = nodes
         is_text = isinstance(node, str)
         element = node.getparent() if is_text else node
         text = node if is_text else element.text_content()

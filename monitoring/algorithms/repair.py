@@ -78,7 +78,7 @@ class KnownPage:
     frames: Mapping[str, ValueFrame] = field(default_factory=dict)
 
 
-class Slot(NamedTuple):
+class TextSlot(NamedTuple):
     """Where values stand: at a shape, behind a label unless that is None."""
 
     shape: str
@@ -383,7 +383,7 @@ def _find_at_several_slots(
 
 def _slots_of_values(
     pages: Sequence[KnownPage], places: Sequence[Sequence[Sequence[ValuePlace]]]
-) -> list[Slot]:
+) -> list[TextSlot]:
     """Return the slots that together show the values, each most of those that the ones before left.
 
     A slot that shows many texts that are no stored values is left out.
@@ -393,8 +393,8 @@ def _slots_of_values(
         for values in places
         for value_places in values
     ]
-    n_texts: Counter[Slot] = Counter()
-    n_shown: Counter[Slot] = Counter()
+    n_texts: Counter[TextSlot] = Counter()
+    n_shown: Counter[TextSlot] = Counter()
     for slot in set().union(*slots_by_value):
         for page, values in zip(pages, places, strict=True):
             if values:
@@ -407,7 +407,7 @@ def _slots_of_values(
                     }
                 )
     least = max(MIN_PAGES_OF_PIECE, MIN_GAIN_OF_SLOT * len(slots_by_value))
-    slots: list[Slot] = []
+    slots: list[TextSlot] = []
     while True:
         gains = Counter(chain.from_iterable(slots_by_value))
         good = [
@@ -422,23 +422,23 @@ def _slots_of_values(
         slots_by_value = [own for own in slots_by_value if best not in own]
 
 
-def _slots_of_place(place: ValuePlace) -> tuple[Slot, Slot]:
-    return Slot(place.shape, None), Slot(place.shape, place.label)
+def _slots_of_place(place: ValuePlace) -> tuple[TextSlot, TextSlot]:
+    return TextSlot(place.shape, None), TextSlot(place.shape, place.label)
 
 
 def _choose_at_slots(
-    page: KnownPage, sought: _SoughtAttribute, number: int, slots: Sequence[Slot]
+    page: KnownPage, sought: _SoughtAttribute, number: int, slots: Sequence[TextSlot]
 ) -> list[FoundValue]:
     """Return where the values of an attribute stand on a page; nothing where one is at no slot."""
     found_values: list[FoundValue] = []
     for places in sought.places[number]:
-        taken = {value.place.xpath for value in found_values}
+        earlier_xpaths = {value.place.xpath for value in found_values}
         place = next(
             (
                 place
                 for slot in slots
                 for place in places
-                if slot in _slots_of_place(place) and place.xpath not in taken
+                if slot in _slots_of_place(place) and place.xpath not in earlier_xpaths
             ),
             None,
         )

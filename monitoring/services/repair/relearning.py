@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from lxml.etree import _Element
 
@@ -41,7 +41,16 @@ MAX_ANNOTATED_PAGES: Final = 8
 MAX_ADDED_PAGES: Final = 3  # in each round, where the rule fails
 MAX_UNANNOTATED_PAGES: Final = 18
 MAX_ROUNDS: Final = 3
+MIN_PRECISION: Final = 0.97  # of an attribute; below it the attribute is not proposed
 MIN_RECALL: Final = 0.5  # of an attribute; below it too little was found to propose it
+# Stored values may be wrong: where fewer are given, the new pages decide.
+MIN_PRECISION_OF_FOUND: Final = (
+    0.9  # among the values found again, where a wrong one may stand in a menu
+)
+MIN_AGREEMENT: Final = 0.5  # with the stored values, corrected for chance
+MAX_SHOWING_SHARE: Final = 0.1  # of the pages, that show a value which tells that it is theirs
+MAX_CHANCE_PAGES: Final = 1  # that show a wrong stored value all the same
+MAX_CHANCE_SHARE: Final = 0.1  # of the pages, that such ones may be
 MIN_SHARE_OF_ATTRIBUTES: Final = 0.5  # that the old rule gave; with fewer somebody must look
 
 MAX_LISTS_TO_MATCH: Final = 5  # of a page
@@ -50,29 +59,6 @@ MAX_RECORDS_OF_PAGE: Final = 15  # that are annotated
 MAX_UNANNOTATED_LIST_PAGES: Final = 15
 MAX_LOST_RECORDS: Final = 0.1  # share of the records found again that the rule may not give
 
-
-class Gates(NamedTuple):
-    """What an attribute has to reach to be proposed.
-
-    Stored values may be wrong: where a rule gives too few of them, the new pages decide.
-    """
-
-    precision: float  # among the stored values
-    precision_of_found: float  # among those found again, where a wrong one may stand in a menu
-    agreement: float  # with the stored values, corrected for chance
-    agreement_of_several: float  # where only a part of the values may be right
-    showing: float  # at most, of the pages that show a value which tells that it is theirs
-    chance: float  # at most, of the pages that show a wrong stored value; one page always may
-
-
-GATES: Final = Gates(
-    precision=0.97,
-    precision_of_found=0.9,
-    agreement=0.5,
-    agreement_of_several=0.8,
-    showing=0.1,
-    chance=0.1,
-)
 Pairs = Iterator[tuple[Value, Value]]  # a golden value, and what the rule extracts in its place
 
 
@@ -119,11 +105,7 @@ def compare_versions(
 
 
 def relearn(
-    rule: Rule,
-    old: Sequence[OldPage],
-    fresh: Mapping[str, FreshPage],
-    urls: Iterable[str],
-    gates: Gates = GATES,
+    rule: Rule, old: Sequence[OldPage], fresh: Mapping[str, FreshPage], urls: Iterable[str]
 ) -> RelearntRule | None:
     """Return the rule of a changed cluster; None where nothing to learn from is found again.
 
@@ -138,10 +120,10 @@ def relearn(
     if not annotated:
         return None
 
-    task = _LearningTask(rule, old, fresh, sorted(urls), proposed, gates)
+    task = _LearningTask(rule, old, fresh, sorted(urls), proposed)
     relearnt = _learn(task, annotated)
     for _ in range(MAX_ROUNDS - 1):
-        unreliable = _unreliable_attributes(relearnt, rule.attributes, gates)
+        unreliable = _unreliable_attributes(relearnt, rule.attributes)
         if relearnt.verdict.has_passed and not unreliable and not relearnt.spurious:
             break
         failing = _failing_pages(relearnt)
@@ -149,24 +131,21 @@ def relearn(
             break
         annotated = [*annotated, *failing[:MAX_ADDED_PAGES]]
         relearnt = _learn(task, annotated)
-    unreliable = _unreliable_attributes(relearnt, rule.attributes, gates)
+    unreliable = _unreliable_attributes(relearnt, rule.attributes)
     if unreliable:
         relearnt = _learn(task, annotated, unreliable)
-    return _judged_by_field(relearnt, rule.attributes, old, gates)
+    return _judged_by_field(relearnt, rule.attributes, old)
 
 
 def _judged_by_field(
-    relearnt: RelearntRule,
-    attributes: Sequence[AttributeType],
-    old: Iterable[OldPage],
-    gates: Gates,
+    relearnt: RelearntRule, attributes: Sequence[AttributeType], old: Iterable[OldPage]
 ) -> RelearntRule | None:
     """Return a rule that passes where each of its attributes does, and most are left; None for none."""
     if not relearnt.measures:
         return None
     had = {name for page in old for line in page.golden for name in line.values}
     has_most = len(relearnt.measures) >= MIN_SHARE_OF_ATTRIBUTES * len(had)
-    is_reliable = not _unreliable_attributes(relearnt, attributes, gates)
+    is_reliable = not _unreliable_attributes(relearnt, attributes)
     verdict = relearnt.verdict
     has_passed = verdict.n_passed > 0 and is_reliable and has_most
     return replace(relearnt, verdict=replace(verdict, has_passed=has_passed))
@@ -214,7 +193,6 @@ class _LearningTask:
     fresh: Mapping[str, FreshPage]
     urls: Sequence[str]
     proposed: Sequence[ProposedPage]
-    gates: Gates
 
 
 def _learn(
@@ -249,7 +227,7 @@ def _learn(
         frozenset(
             attribute.name
             for attribute in trial.attributes
-            if _is_right_on_new_pages(attribute, trial.versions, task.proposed, task.gates)
+            if _is_right_on_new_pages(attribute, trial.versions, task.proposed)
         ),
         _spurious(trial.versions, task.proposed),
     )
@@ -331,16 +309,14 @@ def _failing_pages(relearnt: RelearntRule) -> list[ProposedPage]:
     return pages
 
 
-def _unreliable_attributes(
-    relearnt: RelearntRule, attributes: Iterable[AttributeType], gates: Gates
-) -> set[str]:
+def _unreliable_attributes(relearnt: RelearntRule, attributes: Iterable[AttributeType]) -> set[str]:
     """Return the attributes whose rule is wrong too often, or silent, to be proposed."""
     unreliable = set()
     for attribute in attributes:
         figures = relearnt.measures.get(attribute.name)
         if figures is None:
             continue
-        is_right = figures["precision"] >= gates.precision
+        is_right = figures["precision"] >= MIN_PRECISION
         is_right = is_right or attribute.name in relearnt.right_on_new_pages
         if not is_right or figures["recall"] < MIN_RECALL:
             unreliable.add(attribute.name)
@@ -348,35 +324,33 @@ def _unreliable_attributes(
 
 
 def _is_right_on_new_pages(
-    attribute: AttributeType,
-    versions: Sequence[Versions],
-    proposed: Sequence[ProposedPage],
-    gates: Gates,
+    attribute: AttributeType, versions: Sequence[Versions], proposed: Sequence[ProposedPage]
 ) -> bool:
     """Return whether a rule is right as far as the new pages tell: some stored values may be wrong.
 
     1. It gives the values that were found again, where they were.
-    2. It agrees with the stored values far more than by chance.
+    2. It agrees with the stored values far more than by chance. Of several values it gives all where
+       it gives one that is stored: wrong stored ones have none in common, a rule for a part has.
     3. Hardly any page shows a stored value that few others show where the rule gives another one.
     """
     if not attribute.is_constant:
         return False
     figures = measure(attribute, pairs_of_proposals(attribute, versions, proposed))
-    if figures["precision"] < gates.precision_of_found:
+    if figures["precision"] < MIN_PRECISION_OF_FOUND:
         return False
     pairs = [
         (forms_of(attribute.type, golden), forms_of(attribute.type, extracted))
         for golden, extracted in pairs_of_pages(attribute, versions)
         if extracted is not None
     ]
-    min_agreement = gates.agreement_of_several if attribute.is_multi else gates.agreement
-    if _agreement(pairs) < min_agreement:
+    if _agreement(pairs) < MIN_AGREEMENT:
         return False
-    n_refuting = sum(
-        _is_refuting(attribute, version, versions, gates.showing) for version in versions
-    )
-    is_precise = n_refuting <= (1 - gates.precision) * len(pairs)
-    is_by_chance = n_refuting <= min(1, gates.chance * len(pairs))
+    in_common = [golden == extracted for golden, extracted in pairs if golden & extracted]
+    if sum(in_common) < MIN_PRECISION_OF_FOUND * len(in_common):
+        return False
+    n_refuting = sum(_is_refuting(attribute, version, versions) for version in versions)
+    is_precise = n_refuting <= (1 - MIN_PRECISION) * len(pairs)
+    is_by_chance = n_refuting <= min(MAX_CHANCE_PAGES, MAX_CHANCE_SHARE * len(pairs))
     return is_precise or is_by_chance
 
 
@@ -392,9 +366,7 @@ def _agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> float:
     return (same - by_chance) / (1 - by_chance) if by_chance < 1 else same
 
 
-def _is_refuting(
-    attribute: AttributeType, version: Versions, versions: Sequence[Versions], max_showing: float
-) -> bool:
+def _is_refuting(attribute: AttributeType, version: Versions, versions: Sequence[Versions]) -> bool:
     """Return whether a page shows its stored value, as few others do, and the rule gives another one."""
     for golden, extracted in pairs_of_pages(attribute, [version]):
         if golden is None or extracted is None:
@@ -402,7 +374,7 @@ def _is_refuting(
         if same_value(attribute.type, golden, extracted) or not _is_shown(golden, version.shown):
             continue
         n_showing = sum(_is_shown(golden, other.shown) for other in versions)
-        if n_showing <= max(1, max_showing * len(versions)):
+        if n_showing <= max(1, MAX_SHOWING_SHARE * len(versions)):
             return True
     return False
 

@@ -13,13 +13,13 @@ from typing import Final
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from clustering.services.crawl.revisiting import LinksToFollow, revisit_key, start_revisit
 from monitoring.algorithms.stream.change_rates import RATES, FloatArray, Looks, page_shares
 from monitoring.algorithms.stream.revisits import RevisitPlan, hours_to_next_visit, plan_revisits
-from monitoring.models import FreshnessGoal, Revisit
+from monitoring.models import FreshnessGoal, Revisit, SiteChange
 from monitoring.services.stream.following import links_leading_to, listing_pages
 from monitoring.services.stream.goals import make_default_goals
 from monitoring.services.stream.visit_counts import (
@@ -28,6 +28,7 @@ from monitoring.services.stream.visit_counts import (
     pages_now,
     pages_with_records,
 )
+from rules.models import Record
 from rules.services.records.storing import retire_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobExists
@@ -37,6 +38,7 @@ SITES_PER_TICK: Final = 200
 PLAN_EVERY: Final = timedelta(hours=1)
 SHORT_GOAL_HOURS: Final = 12  # up to which goals are planned more often
 PLAN_SHORT_EVERY: Final = timedelta(minutes=5)
+PUT_OFF: Final = timedelta(hours=1)  # what no budget is left for
 AHEAD: Final = timedelta(minutes=30)  # what is due so soon is visited with what is due now
 MAX_SLACK_HOURS: Final = 1.0  # of a goal, for fetching and extracting
 SLACK_SHARE: Final = 0.1
@@ -106,12 +108,26 @@ def plan_goal(pk: int, now: datetime) -> None:
 def start_visits(now: datetime | None = None, *, paused: Collection[int] = ()) -> int:
     """Start the visits that are due, one job a site; return how many jobs."""
     now = now or timezone.now()
+    _hasten_stale_pages(now)
     busy = Job.objects.unfinished().filter(key__startswith="revisit_pages:")
     due = Revisit.objects.due(now).exclude(site__in=busy.values("site")).exclude(site__in=paused)
     rows = due.order_by().values("site").annotate(first=Min("next_at")).order_by("first")
     pks = [row["site"] for row in rows[:SITES_PER_TICK]]
     sites = Site.objects.in_bulk(pks)
     return sum(_start(sites[pk], now) for pk in pks)
+
+
+def _hasten_stale_pages(now: datetime) -> None:
+    """Make pages due whose records are from before a site change that ended after their last visit.
+
+    What a budget put off is left alone, and so is what was visited since: it would bring the same again.
+    """
+    stale = Record.objects.there().filter(stale_since__isnull=False)
+    changes = SiteChange.objects.filter(site=OuterRef("site"))
+    ended = changes.filter(ended_at__gt=OuterRef("visited_at"))
+    still_open = SiteChange.objects.open().filter(cluster=OuterRef("goal__cluster"))
+    waiting = Revisit.objects.filter(page__in=stale.values("page"), next_at__gt=now + PUT_OFF)
+    waiting.filter(Exists(ended), ~Exists(still_open)).update(next_at=now)
 
 
 def _start(site: Site, now: datetime) -> bool:
@@ -137,7 +153,7 @@ def _start(site: Site, now: datetime) -> bool:
 
 
 def _within_budgets(due: QuerySet[Revisit], now: datetime) -> list[Revisit]:
-    """Return what is due as far as the budgets of a day allow; the rest is put off by an hour."""
+    """Return what is due as far as the budgets of a day allow; the rest is put off."""
     day_ago = now - timedelta(days=1)
     n_left_by_goal: dict[int, int] = {}
     wanted, put_off = [], []
@@ -154,7 +170,7 @@ def _within_budgets(due: QuerySet[Revisit], now: datetime) -> list[Revisit]:
         if row.goal_id in n_left_by_goal:
             n_left_by_goal[row.goal_id] -= 1
         wanted.append(row)
-    Revisit.objects.filter(pk__in=put_off).update(next_at=now + timedelta(hours=1))
+    Revisit.objects.filter(pk__in=put_off).update(next_at=now + PUT_OFF)
     return wanted
 
 

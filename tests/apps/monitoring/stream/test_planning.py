@@ -13,12 +13,14 @@ from django.utils import timezone
 from clustering.models import Page
 from clustering.services.crawl.fetch_service import FetchService
 from clustering.services.crawl.revisiting import REVISIT_PAGES, revisit
-from monitoring.models import FreshnessGoal, Revisit
+from monitoring.models import FreshnessGoal, Revisit, SiteChange
+from monitoring.services.checks.changes import end_change
 from monitoring.services.stream.chain import go_on
 from monitoring.services.stream.goals import choose_goal
 from monitoring.services.stream.planning import MAX_GONE, plan_goals, start_visits
 from rules.models import Record
 from rules.services.records.extracting import EXTRACT_RECORDS, extract_records, extraction_request
+from rules.services.records.stale_records import mark_stale
 from tests.apps.clustering.fake_host import Answer
 from tests.apps.monitoring.monitored_shop import N, dearer
 from tests.apps.monitoring.shop_on_host import Shop
@@ -155,6 +157,40 @@ def test_a_budget_is_kept(site: Site) -> None:
     assert 3 == Page.objects.filter(state=Page.State.DUE).count()
     fetch()
     assert 0 == start_visits(timezone.now() + FAR_OFF)
+
+
+def test_stale_pages_are_asked_for_as_soon_as_their_site_change_is_over(site: Site) -> None:
+    plan_goals()
+    cluster = FreshnessGoal.objects.get().cluster
+    now = timezone.now()
+    change = SiteChange.objects.create(site=site, cluster=cluster, found_at=now - timedelta(days=1))
+    mark_stale(cluster=cluster, since=change.found_at)
+    Revisit.objects.update(next_at=now + FAR_OFF)
+
+    assert 0 == start_visits(now)  # no rule reads them yet
+    end_change(cluster=cluster, end=SiteChange.End.REPAIRED)
+    mark_stale(cluster=cluster, since=change.found_at)
+    assert 1 == start_visits(now)
+    assert N == Revisit.objects.exclude(asked_at=None).count()
+
+    fetch()
+    Revisit.objects.update(visited_at=timezone.now(), asked_at=None, next_at=now + FAR_OFF)
+    assert 0 == start_visits(now)  # another visit would bring the same
+
+
+def test_stale_pages_are_asked_for_within_the_budget(site: Site) -> None:
+    plan_goals()
+    cluster = FreshnessGoal.objects.get().cluster
+    choose_goal(cluster=cluster, goal_hours=24, requests_per_day=3)
+    now = timezone.now()
+    SiteChange.objects.create(site=site, cluster=cluster, ended_at=now, end="repaired")
+    mark_stale(cluster=cluster, since=now - timedelta(days=1))
+    Revisit.objects.update(next_at=now + FAR_OFF)
+
+    assert 1 == start_visits(now)
+    assert 3 == Revisit.objects.exclude(asked_at=None).count()
+    fetch()
+    assert 0 == start_visits(now)
 
 
 def test_a_goal_is_checked_and_audited(site: Site) -> None:
