@@ -138,6 +138,7 @@ MIDDLEWARE = [
     "vertex.middleware.AskForWhatIsMissing",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "vertex.running.page_requests.RefusePages",
 ]
 
 ROOT_URLCONF = "vertex.urls"

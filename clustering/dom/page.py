@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -70,6 +71,15 @@ _ELEMENTS = etree.ElementDefaultClassLookup(
 _MAX_SCANS = 4  # how often a page is read in search of such a tag before the parser is asked
 
 
+# Why the thread at work must not read pages; blank where it may. A page may take seconds, and what takes
+# part in answering people has none to spare.
+why_no_page_is_read: ContextVar[str] = ContextVar("why_no_page_is_read", default="")
+
+
+class NotReadHere(RuntimeError):
+    """A thread that must not read pages was about to read one: the program is wrong, not the page."""
+
+
 class PageTooLarge(Exception):
     """A page has more bytes than are parsed."""
 
@@ -106,6 +116,8 @@ def parse_page(body: bytes, content_type: str = "") -> ParsedPage:
 
     Raises PageTooLarge.
     """
+    if why_not := why_no_page_is_read.get():
+        raise NotReadHere(why_not)
     if len(body) > MAX_BYTES:
         raise PageTooLarge(len(body))
     encoding = decide_encoding(body, content_type)

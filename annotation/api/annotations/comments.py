@@ -22,6 +22,7 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
+from vertex.core.views.page_reading import reads_pages
 
 MAX_URL_CHARS = 8192
 MAX_XPATH_CHARS = 4000
@@ -107,6 +108,7 @@ class Comments(ApiView):
         return page_of(comments, row=CommentRow, request=request, query=query)
 
 
+@reads_pages
 class SiteComments(AtSite):
     @endpoint(
         "add_comment",

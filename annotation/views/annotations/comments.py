@@ -14,11 +14,13 @@ from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.models import Page, Snapshot
 from vertex.core.models import Role
 from vertex.core.views.access import check_role_at, needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 
 MAX_COMMENTS = 100
 MAX_DIGITS = 18
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_http_methods(["GET", "POST"])
 def page_comments(request: HttpRequest, name: str, pk: int) -> HttpResponse:

@@ -21,6 +21,7 @@ from clustering.models import Page, Snapshot
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell
 
 KEYS = "123456789"
@@ -54,6 +55,7 @@ def second_annotations(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "annotation/annotations/second_annotations.html", context)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def annotate_again(request: HttpRequest, name: str, pk: int) -> HttpResponse:

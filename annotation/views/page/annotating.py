@@ -35,6 +35,7 @@ from clustering.services.children.stored import call_on_page
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 
 P = ParamSpec("P")
 
@@ -71,6 +72,7 @@ class AnnotateRequest(NamedTuple):
     snapshot: Snapshot
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_GET
 def annotate_page(

@@ -27,6 +27,7 @@ from annotation.views.page.gesture_requests import Gesture, read_gesture
 from clustering.models import Snapshot
 from vertex.core.models import Role, User
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 
 MAX_VALUE_CHARS = 80  # of somebody else's value
 MAX_VALUES = 3
@@ -71,6 +72,7 @@ class GestureOutcome:
         return HTTPStatus.CONFLICT if self.conflicts else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def gesture(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:

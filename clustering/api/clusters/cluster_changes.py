@@ -24,6 +24,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site, User
 from vertex.core.services.jobs.requests import enqueue
+from vertex.core.views.page_reading import reads_pages
 
 MAX_ID = 2**63 - 1
 MAX_LAYOUT_CHARS = 100
@@ -161,6 +162,7 @@ class ReviewQuery(Query):
     )
 
 
+@reads_pages
 class ClusterChanges(AtSite):
     @endpoint(
         "list_cluster_changes",
@@ -215,6 +217,7 @@ class ChangeAddress(ApiView):
         return subject.site
 
 
+@reads_pages
 class UndoChange(ChangeAddress):
     @endpoint(
         "undo_cluster_change",
@@ -229,6 +232,7 @@ class UndoChange(ChangeAddress):
         return _row_of_change(subject)
 
 
+@reads_pages
 class RedoChange(ChangeAddress):
     @endpoint(
         "redo_cluster_change",

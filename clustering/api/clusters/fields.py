@@ -12,6 +12,7 @@ from clustering.models import Cluster
 from clustering.services.clusters.found_fields import cluster_fields, field_lines
 from vertex.core.api.endpoints import endpoint
 from vertex.core.models import Role, Scope
+from vertex.core.views.page_reading import reads_pages
 
 
 class ClusterField(serializers.Serializer[Any]):
@@ -43,6 +44,7 @@ class FieldsOfCluster(serializers.Serializer[Any]):
     next = serializers.URLField(allow_null=True, help_text="Always null.")
 
 
+@reads_pages
 class ClusterFieldList(ClusterAddress):
     @endpoint(
         "list_cluster_fields",

@@ -9,7 +9,7 @@ import resource
 import signal
 import sys
 from importlib import import_module
-from typing import Any
+from typing import IO, Any
 
 from clustering.services.children.limits import (
     MAX_ANSWER_BYTES,
@@ -22,15 +22,16 @@ from clustering.services.children.limits import (
 )
 
 
-def serve(cpu_seconds: int, memory: int) -> None:
+def serve(cpu_seconds: int, memory: int, answers: IO[bytes], *, may_write: bool = False) -> None:
     """Answer calls until the parent closes the pipe."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         # These go to the parent's whole group; the page at work would count as one that is too heavy.
         signal.signal(number, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if not may_write:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    calls, answers = sys.stdin.buffer, sys.stdout.buffer
+    calls = sys.stdin.buffer
     while True:
         try:
             call = read_message(calls, memory)
@@ -71,4 +72,4 @@ def _refuse_connections(event: str, _arguments: tuple[Any, ...]) -> None:
 
 if __name__ == "__main__":
     sys.addaudithook(_refuse_connections)
-    serve(int(sys.argv[1]), int(sys.argv[2]))
+    serve(int(sys.argv[1]), int(sys.argv[2]), sys.stdout.buffer)

@@ -75,7 +75,7 @@ class LimitedChild:
         wall_seconds: float = WALL_SECONDS,
         memory: int = MEMORY,
     ) -> None:
-        self._limits = (cpu_seconds, memory)
+        self.limits = (cpu_seconds, memory)
         self._wall_seconds = wall_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._n_calls = 0
@@ -153,24 +153,27 @@ class LimitedChild:
             self.close()
         if self._process is None:
             self._n_calls = 0
-            self._process = subprocess.Popen(  # noqa: S603 - nothing that anyone typed is among the arguments
-                [sys.executable, "-m", f"{__package__}.child", *map(str, self._limits)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=ROOT,
-                env={
-                    "PATH": os.environ.get("PATH", ""),
-                    "OPENBLAS_NUM_THREADS": "1",
-                    "LANG": "C.UTF-8",
-                },
-            )
+            self._process = self._start_process()
         self._n_calls += 1
         self._is_late = False
         return self._process
 
+    def _start_process(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603 - nothing that anyone typed is among the arguments
+            [sys.executable, "-m", f"{__package__}.child", *map(str, self.limits)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+            env={
+                "PATH": os.environ.get("PATH", ""),
+                "OPENBLAS_NUM_THREADS": "1",
+                "LANG": "C.UTF-8",
+            },
+        )
+
     def _why_ended(self, process: subprocess.Popen[bytes]) -> CallStopped:
-        cpu_seconds, memory = self._limits
+        cpu_seconds, memory = self.limits
         try:
             status = process.wait(timeout=1)
         except subprocess.TimeoutExpired:

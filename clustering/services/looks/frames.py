@@ -10,15 +10,15 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from datetime import datetime, timedelta
-from html import escape
 from typing import Final, NamedTuple
 
 from django.core.signing import BadSignature, TimestampSigner
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
+from lxml.html.builder import E
 
 from clustering.dom.frame.rendering import FrameScript, render_body, render_page
-from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.page import PageTooLarge
 from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.children.limits import ChildrenBusy
 from clustering.services.children.stored import PageTooHeavy, call_on_page
@@ -168,7 +168,5 @@ def find_asset(snapshot: int, body: str) -> AssetFile | None:
 
 
 def _instead(problem: str, script: FrameScript | None) -> FrameView:
-    text = f"<body><p>This page cannot be shown: {escape(problem)}</p></body>"
-    tree = parse_page(text.encode()).tree
-    body = b"" if tree is None else render_page(tree, base_url="http://localhost/", script=script)
-    return FrameView(body, problem)
+    tree = E.HTML(E.BODY(E.P(f"This page cannot be shown: {problem}")))
+    return FrameView(render_page(tree, base_url="http://localhost/", script=script), problem)

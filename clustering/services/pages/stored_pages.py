@@ -13,7 +13,6 @@ from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
-MAX_TITLE_CHARS = 200
 PAGES_PER_QUERY = 500
 # Of pages that are read at once: a body may be damaged, but where many are, it is the store that is.
 MOST_UNREADABLE = 5
@@ -116,13 +115,3 @@ def read_pages(
             yield RawPage(page.url, b"", page.content_type, is_unreadable=True)
         else:
             yield RawPage(page.url, body, page.content_type, xpaths.get(page.url, ""))
-
-
-def read_titles(site: Site, pages: Iterable[int]) -> dict[int, str]:
-    """Return the titles that some pages have in their latest snapshots; blank where they have none."""
-    stored = stored_pages(site, pages)
-    titles = {}
-    for page, raw in zip(stored, read_pages(stored, most_unreadable=None), strict=True):
-        title = raw.tree.findtext(".//title") if raw.tree is not None else None
-        titles[page.pk] = " ".join((title or "").split())[:MAX_TITLE_CHARS]
-    return titles

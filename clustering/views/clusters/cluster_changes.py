@@ -19,9 +19,11 @@ from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell, tell_of_job
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def move_pages(request: HttpRequest, name: str) -> HttpResponse:
@@ -45,6 +47,7 @@ def move_pages(request: HttpRequest, name: str) -> HttpResponse:
     return go_back(request, site)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def merge_clusters(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
@@ -62,6 +65,7 @@ def merge_clusters(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     return redirect("cluster", name=name, cluster_name=into.name)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
@@ -104,6 +108,7 @@ def rename_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     return redirect("cluster", name=name, cluster_name=cluster_name)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def undo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
@@ -122,6 +127,7 @@ def undo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return go_back(request, change.site)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def redo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:

@@ -11,7 +11,7 @@ from clustering.algorithms.doubts import Reasons, split_reasons
 from clustering.models import Cluster, ClusterAnswer, ClusterDoubt, Clustering, Page, PageMembership
 from clustering.services.clusters.cluster_answers import holding_answers
 from clustering.services.clusters.doubts import unfollowed_answers, unsettled_doubts
-from clustering.services.pages.stored_pages import read_titles
+from clustering.services.pages.page_titles import read_titles
 from clustering.views.clusters.cluster_rows import work_on
 from vertex.core.models import Role, Site
 from vertex.core.views.access import user_of
@@ -78,7 +78,7 @@ def doubt_card(request: HttpRequest, site: Site, clustering: Clustering | None) 
     job = work_on(site)
     return {
         "card": {
-            "shown": _shown(site, shown, N_EXAMPLES) if shown else None,
+            "shown": _shown(shown, N_EXAMPLES) if shown else None,
             "is_gone": is_gone,
             "n_doubts": len(doubts),
             "n_unfollowed": n_unfollowed,
@@ -94,9 +94,9 @@ def doubt_card(request: HttpRequest, site: Site, clustering: Clustering | None) 
     }
 
 
-def both_sides(site: Site, doubt: ClusterDoubt) -> ShownDoubt:
+def both_sides(doubt: ClusterDoubt) -> ShownDoubt:
     """Return a doubt with many pages of both sides."""
-    return _shown(site, doubt, N_PAGES)
+    return _shown(doubt, N_PAGES)
 
 
 def has_doubts(clustering: Clustering) -> bool:
@@ -127,23 +127,23 @@ def _doubts_after(doubts: Sequence[ClusterDoubt], past: str) -> Sequence[Cluster
     return doubts
 
 
-def _shown(site: Site, doubt: ClusterDoubt, n_examples: int) -> ShownDoubt:
+def _shown(doubt: ClusterDoubt, n_examples: int) -> ShownDoubt:
     percent = min(FARTHEST_PERCENT, max(NEAREST_PERCENT, round(100 * doubt.probability)))
     return ShownDoubt(
         doubt=doubt,
         sides=[
-            _side("A", site, doubt.left, doubt.n_left, n_examples),
-            _side("B", site, doubt.right, doubt.n_right, n_examples),
+            _side("A", doubt.left, doubt.n_left, n_examples),
+            _side("B", doubt.right, doubt.n_right, n_examples),
         ],
         percent=f"{percent} %",
         reasons=split_reasons(doubt.why),
     )
 
 
-def _side(name: str, site: Site, pks: Sequence[int], n_pages: int, n_examples: int) -> DoubtSide:
+def _side(name: str, pks: Sequence[int], n_pages: int, n_examples: int) -> DoubtSide:
     page_by_pk = Page.objects.select_related("latest_snapshot").in_bulk(pks)
     pages = [page_by_pk[pk] for pk in pks if pk in page_by_pk][:n_examples]
-    titles = read_titles(site, [page.pk for page in pages])
+    titles = read_titles(pages)
     cluster = PageMembership.objects.current().cluster_of(pages[0].pk) if pages else None
     examples = [ExamplePage(page, titles.get(page.pk, "")) for page in pages]
     return DoubtSide(name, n_pages, examples, cluster)

@@ -55,7 +55,7 @@ def doubt(request: HttpRequest, name: str, doubt: str) -> HttpResponse:
         )
     context = {
         "site": site,
-        "shown": both_sides(site, shown),
+        "shown": both_sides(shown),
         "can_answer": user_of(request).has_role(Role.EDITOR, site),
     }
     return render(request, "clustering/clusters/doubt.html", context)

@@ -18,6 +18,7 @@ from rules.models import Record
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of, list_part, words
+from vertex.core.views.page_reading import reads_pages
 
 REPAIRS = "repairs"
 FILTERS = {
@@ -58,6 +59,7 @@ def site_changes(request: HttpRequest) -> HttpResponse:
     return render(request, "monitoring/checks/site_changes.html", context)
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_GET
 def site_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:

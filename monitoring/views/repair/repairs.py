@@ -19,6 +19,7 @@ from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell
 
 
@@ -43,6 +44,7 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return redirect("site_change", name=name, pk=pk)
 
 
+@reads_pages
 @needs_role(Role.REVIEWER)
 @require_POST
 def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
@@ -59,6 +61,7 @@ def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return _answer(request, proposal)
 
 
+@reads_pages
 @needs_role(Role.REVIEWER)
 @require_POST
 def accept_proposal(request: HttpRequest, name: str, pk: int) -> HttpResponse:
@@ -71,6 +74,7 @@ def accept_proposal(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return _answer(request, proposal)
 
 
+@reads_pages
 @needs_role(Role.REVIEWER)
 @require_POST
 def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:

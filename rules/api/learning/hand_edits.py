@@ -22,6 +22,7 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.people.turns import own_turn
+from vertex.core.views.page_reading import reads_pages
 
 
 class Written(Body):
@@ -107,6 +108,7 @@ class TrialAnswer(serializers.Serializer[Any]):
     attributes = ScoreRow(many=True)
 
 
+@reads_pages
 class RuleChecks(AtSite):
     max_megabytes = 3
 
@@ -127,6 +129,7 @@ class RuleChecks(AtSite):
             return trial_json(try_edit(cluster, edit))
 
 
+@reads_pages
 class RuleDrafts(AtSite):
     max_megabytes = 3
 

@@ -23,6 +23,7 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.jobs.requests import enqueue
+from vertex.core.views.page_reading import reads_pages
 
 READ, WRITE = Scope.RECORDS_READ, Scope.VERTICALS_WRITE
 STATES = [(str(value), label) for value, label in Rule.State.choices]
@@ -235,6 +236,7 @@ class RuleView(RuleAddress):
         }
 
 
+@reads_pages
 class PublishRule(RuleAddress):
     @endpoint(
         "publish_rule",
@@ -255,6 +257,7 @@ class PublishRule(RuleAddress):
         return _row_of(subject)
 
 
+@reads_pages
 class ProposeRule(RuleAddress):
     @endpoint(
         "propose_rule",
@@ -318,6 +321,7 @@ class RuleImpacts(RuleAddress):
         return row_of_job(impact.job)
 
 
+@reads_pages
 class RollBackRule(RuleAddress):
     @endpoint(
         "roll_back_rule",

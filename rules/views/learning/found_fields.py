@@ -23,11 +23,13 @@ from vertex.core.models import Job, Role
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell
 
 MOST_VERTICALS = 200
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_http_methods(["GET", "POST"])
 def found_fields(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:

@@ -33,6 +33,7 @@ from rules.services.review.hand_versions import NewerVersion, keep_version
 from vertex.core.models import Role, Site
 from vertex.core.services.people.turns import TurnTaken, own_turn
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell
 
 XPATHS, STYLESHEET = "xpaths", "stylesheet"
@@ -63,6 +64,7 @@ class ShownScore(NamedTuple):
     got: Sequence[str]
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
@@ -98,6 +100,7 @@ def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpRespons
     return redirect(f"{reverse('rule', args=[name, cluster_name])}?version={rule.version}")
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def score_edit(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:

@@ -29,8 +29,10 @@ from rules.services.review.reviewing import why_not
 from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.jobs import JobFailed
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
@@ -59,6 +61,7 @@ def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
     return render(request, "rules/learning/panel.html", context)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_GET
 def rule_prefill(_request: HttpRequest, name: str, cluster_name: str, pk: int) -> JsonResponse:
@@ -70,6 +73,7 @@ def rule_prefill(_request: HttpRequest, name: str, cluster_name: str, pk: int) -
     return JsonResponse(prefill(cluster, snapshot))
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_GET
 def rule_steps(

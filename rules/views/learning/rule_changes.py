@@ -22,6 +22,7 @@ from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell, tell_of_job
 
 
@@ -84,6 +85,7 @@ def export_records(request: HttpRequest, name: str) -> HttpResponse:
     )
 
 
+@reads_pages
 @needs_role(Role.REVIEWER)
 @require_POST
 def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
@@ -108,6 +110,7 @@ def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: in
     return redirect(_next(request) or _address(rule))
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def propose_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
@@ -144,6 +147,7 @@ def send_back_rule(
     return redirect("review")
 
 
+@reads_pages
 @needs_role(Role.REVIEWER)
 @require_POST
 def roll_back_rule(

@@ -31,6 +31,7 @@ from rules.views.learning.rule_rows import (
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part, words
+from vertex.core.views.page_reading import reads_pages
 
 MAX_VERSIONS = 50
 MAX_VERSION_DIGITS = 9
@@ -53,6 +54,7 @@ def rules(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "rules/learning/rules.html", context)
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_GET
 def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:

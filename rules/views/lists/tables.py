@@ -37,6 +37,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell, tell_of_job
 
 JOBS = (pasted_lists.FETCHING, accepting_lists.ACCEPT_LIST.task)
@@ -179,6 +180,7 @@ def crawl_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return redirect(_table_address(request, page))
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:

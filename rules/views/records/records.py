@@ -21,6 +21,7 @@ from rules.views.learning.rules import allowed
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role
 from vertex.core.views.lists import both_ways, choice_of, list_part, words
+from vertex.core.views.page_reading import reads_pages
 
 ORDERS = both_ways({"changed": ["change_number"], "confidence": ["record_confidence", "id"]})
 ATTRIBUTES_SHOWN = 5  # as columns; the record's page has all
@@ -105,6 +106,7 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "rules/records/records.html", context)
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_GET
 def record(request: HttpRequest, name: str, pk: int) -> HttpResponse:

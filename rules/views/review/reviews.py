@@ -31,6 +31,7 @@ from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell
 
 ENDED_SHOWN = 10
@@ -101,6 +102,7 @@ def _sites_with_second_annotations(user: User) -> list[Site]:
     )
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_GET
 def review_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
@@ -149,6 +151,7 @@ def decision_of(request: HttpRequest, rule: Rule, last: Review | None) -> dict[s
     }
 
 
+@reads_pages
 @needs_role(Role.REVIEWER)
 @require_POST
 def judge_page(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
@@ -184,6 +187,7 @@ def _next_open(page: JudgedPage) -> int | None:
     return next((rank for rank in ranks if rank > page.rank), ranks[0] if ranks else page.rank)
 
 
+@reads_pages
 @needs_role(Role.VIEWER)
 @require_GET
 def impact(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
@@ -210,6 +214,7 @@ def impact(request: HttpRequest, name: str, cluster_name: str, version: int) -> 
     return render(request, "rules/review/impact.html", context)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def compare_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:

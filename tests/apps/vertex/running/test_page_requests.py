@@ -1,0 +1,189 @@
+"""Requests that read pages are answered in page processes: none of those takes others with it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import psutil
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import path
+
+from clustering.dom.page import NotReadHere, parse_page
+from tests.installation import Installation, new_installation, wait_until
+from tests.servers import _free_port
+from vertex.core.views.page_reading import reads_pages
+
+PAGE = "<html><body><h1>Lamp</h1><p>12 EUR</p></body></html>"
+HEAVY_URL = "https://shop.example/heavy.html"
+TEXTS = "SELECT text FROM annotation_comment"
+TOO_HEAVY = """SELECT DISTINCT page.url FROM clustering_snapshot AS snapshot
+    JOIN clustering_page AS page ON page.id = snapshot.page_id WHERE snapshot.problem = 'too_heavy'"""
+HEAVY = "<html><body>" + "<p>1<i>2</i>" * 800_000 + "</body></html>"
+LOG_IN = """
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from vertex.core.models import User
+user = User.objects.get(username="eddy")
+session = SessionStore()
+session[SESSION_KEY] = str(user.pk)
+session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+session.save()
+print(session.session_key)
+"""
+
+
+class Web:
+    """A web server of one process, and what is asked of it."""
+
+    def __init__(self, installation: Installation, port: int, token: str, session: str) -> None:
+        self.installation, self._port = installation, port
+        self._token, self._session = token, session
+
+    def comment(
+        self, page: str, text: str, xpath: str = "/html/body/*[1]"
+    ) -> tuple[int, dict[str, Any]]:
+        """Comment on a node of a page by the API; the page must be read for that."""
+        body = {"url": f"https://shop.example/{page}.html", "text": text, "xpath": xpath}
+        return self._ask("/api/v1/sites/shop/comments/", body)
+
+    def annotate(self, page: str) -> tuple[int, str]:
+        """Open a page to be annotated, as an editor who is logged in."""
+        url = f"https://shop.example/{page}.html"
+        ((pk,),) = self.installation.query(f"SELECT id FROM clustering_page WHERE url = '{url}'")
+        request = Request(
+            f"http://127.0.0.1:{self._port}/sites/shop/pages/{pk}/annotate/",
+            headers={"Cookie": f"sessionid={self._session}"},
+        )
+        try:
+            with urlopen(request, timeout=180) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            return error.code, error.read().decode()
+
+    def is_alive(self, within: float = 60) -> bool:
+        try:
+            with urlopen(f"http://127.0.0.1:{self._port}/healthz", timeout=within) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def page_processes(self) -> list[psutil.Process]:
+        gunicorn = psutil.Process(self.installation.processes[0].pid)
+        return [
+            process
+            for process in gunicorn.children(recursive=True)
+            if "vertex.running.page_process" in process.cmdline()
+        ]
+
+    def _ask(self, address: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        request = Request(
+            f"http://127.0.0.1:{self._port}{address}",
+            json.dumps(body).encode(),
+            {"Authorization": f"Token {self._token}", "Content-Type": "application/json"},
+        )
+        try:
+            with urlopen(request, timeout=180) as answer:
+                return answer.status, json.load(answer)
+        except HTTPError as error:
+            return error.code, json.load(error)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    port = _free_port()
+    with new_installation(tmp_path_factory.mktemp("web")) as installation:
+        installation.more = {
+            "VERTEX_BIND": f"127.0.0.1:{port}",
+            "VERTEX_WEB_WORKERS": "1",
+            "VERTEX_PAGE_PROCESSES": "1",
+        }
+        folder = installation.var / "source"
+        folder.mkdir()
+        for name, html in (("lamp", PAGE), ("heavy", HEAVY)):
+            (folder / f"{name}.html").write_text(html)
+        installation.manage("add_site", "shop", "--url", "https://shop.example/")
+        installation.manage("import_pages", "shop", str(folder))
+        installation.manage("create_user", "eddy", "--role", "editor")
+        with closing(sqlite3.connect(installation.var / "vertex.sqlite3")) as database, database:
+            database.execute("UPDATE core_user SET must_change_password = 0")
+        token = installation.manage("create_token", "eddy", "--scope", "verticals:write")
+        session = installation.manage("shell", "--no-imports", "--verbosity=0", "-c", LOG_IN)
+        arguments = ["-m", "gunicorn", "--config=python:vertex.running.gunicorn", "--threads=4"]
+        installation.start(*arguments, "--no-control-socket", "vertex.wsgi", log="web")
+        server = Web(installation, port, token, session)
+        wait_until(server.is_alive, "an answer")
+        wait_until(server.page_processes, "a page process")
+        yield server
+
+
+def test_a_page_is_read_in_a_page_process(web: Web) -> None:
+    (process,) = web.page_processes()
+    status, answer = web.comment("lamp", "a lamp")
+
+    assert 201 == status, answer
+    assert "/html/body/h1" == answer["xpath"]
+    assert [process] == web.page_processes(), "it is kept for the next request"
+
+
+def test_a_page_process_that_dies_takes_no_other_request_with_it(web: Web) -> None:
+    (process,) = web.page_processes()
+    process.send_signal(signal.SIGSTOP)
+    answers: list[int] = []
+    waits = threading.Thread(target=lambda: answers.append(web.comment("lamp", "lost")[0]))
+    waits.start()
+    time.sleep(1)
+
+    assert web.is_alive(within=10)
+    process.kill()
+    waits.join()
+    assert [503] == answers
+    assert 201 == web.comment("lamp", "the next one")[0]
+    assert "lost" not in [text for (text,) in web.installation.query(TEXTS)]
+    assert web.installation.query(TOO_HEAVY) == [], "a page that is read in no time is not to blame"
+
+
+def test_a_page_that_goes_too_far_is_marked_and_left_out(web: Web) -> None:
+    status, page = web.annotate("heavy")
+
+    assert 503 == status
+    assert "left out from now on" in page
+    assert [(HEAVY_URL,)] == web.installation.query(TOO_HEAVY)
+    status, page = web.annotate("heavy")
+    assert 200 == status
+    assert "too heavy" in page
+    assert 201 == web.comment("lamp", "still there")[0]
+
+
+def read_unflagged(_request: HttpRequest) -> HttpResponse:
+    return HttpResponse(str(parse_page(b"<p>x").tree is not None))
+
+
+@reads_pages
+def read_flagged(request: HttpRequest) -> HttpResponse:
+    return read_unflagged(request)
+
+
+urlpatterns = [path("unflagged/", read_unflagged), path("flagged/", read_flagged)]
+
+
+@pytest.mark.urls("tests.apps.vertex.running.test_page_requests")
+@pytest.mark.django_db
+def test_a_view_that_is_not_flagged_reads_no_page() -> None:
+    with pytest.raises(NotReadHere, match="/unflagged/"):
+        Client().get("/unflagged/")
+
+    assert b"True" == Client().get("/flagged/").content, "the control"
+    assert parse_page(b"<p>x").tree is not None, "outside of requests nothing is refused"

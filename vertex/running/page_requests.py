@@ -1,0 +1,238 @@
+"""Requests whose views read strangers' pages are answered in processes with limits, all others here.
+
+A page process is the application once more (`page_process`). It answers whole requests one by one, with its
+own connection to the database, and keeps the sample pages of clusters that are being annotated. A page that
+goes too far ends it and none of the web server's threads: its transaction is rolled back, the pages that it
+had read are weighed one by one, and one that ends two children by itself is marked as too heavy.
+
+That no other view reads a page is seen to by `RefusePages`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from typing import IO, Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from zlib import crc32
+
+import structlog
+from django.core.exceptions import RequestDataTooBig
+from django.core.handlers.wsgi import get_path_info
+from django.db import connection
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, ResolverMatch, resolve
+
+from clustering.dom.page import PageTooLarge, why_no_page_is_read
+from clustering.models import Snapshot
+from clustering.services.children.limits import (
+    ROOT,
+    CallFailed,
+    CallStopped,
+    ChildrenBusy,
+    LimitedChild,
+    separated,
+)
+from clustering.services.children.stored import PageTooHeavy, call_on_page
+from rules.services.learning.weighing import weigh_page
+from vertex import environment
+from vertex.core.exceptions import TooBusy
+from vertex.core.storage import BodyDamaged, BodyMissing
+from vertex.core.views.page_reading import is_reading
+from vertex.running.page_answers import Head, answer_request
+from vertex.running.patient_worker import MAX_BODY
+
+CPU_SECONDS: Final = 10  # of one request, which may read all samples of a cluster
+WALL_SECONDS: Final = 60.0
+MEMORY: Final = 1280 * 1024**2  # of addresses, of which a fifth are programs
+PATIENCE_FOR_PROCESS: Final = 10.0  # seconds of waiting for a free process
+MAX_WEIGHED: Final = 60  # pages that a process read last
+STOPPED: Final = "vertex.stopped"  # in a request: why no page process answered it
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+
+log = structlog.get_logger(__name__)
+
+
+class ReadingStopped(TooBusy):
+    """A page process came to its limits in the middle of a request."""
+
+
+class PageProcess(LimitedChild):
+    """A process that answers requests, and writes down which pages it reads."""
+
+    def __init__(self) -> None:
+        super().__init__(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS, memory=MEMORY)
+        self._notes: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+
+    def bodies_read(self) -> list[str]:
+        """Return the names of the bodies that the process read since its start, the last one first."""
+        self._notes.seek(0)
+        names = self._notes.read().decode("ascii", "replace").split()
+        return list(dict.fromkeys(reversed(names)))
+
+    def _start_process(self) -> subprocess.Popen[bytes]:
+        self._notes.seek(0)
+        self._notes.truncate()
+        notes = self._notes.fileno()
+        module = "vertex.running.page_process"
+        return subprocess.Popen(  # noqa: S603 - nothing that anyone typed is among the arguments
+            [sys.executable, "-m", module, *map(str, self.limits), str(notes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=[notes],
+            cwd=ROOT,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        )
+
+
+class PageProcesses:
+    """The page processes of a web process; one that is free serves the same site again and again."""
+
+    def __init__(self, n_processes: int) -> None:
+        self._all = [PageProcess() for _ in range(n_processes)]
+        self._free = list(self._all)
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def lent(self, key: str) -> Iterator[PageProcess]:
+        """Lend a process while the context lasts. Raises ChildrenBusy."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._free, timeout=PATIENCE_FOR_PROCESS):
+                raise ChildrenBusy
+            favourite = self._all[crc32(key.encode()) % len(self._all)]
+            process = favourite if favourite in self._free else self._free[0]
+            self._free.remove(process)
+        try:
+            yield process
+        finally:
+            with self._changed:
+                self._free.append(process)
+                self._changed.notify()
+
+    def start(self) -> None:
+        """Start the processes ahead of need; each loads the application, which takes seconds."""
+        fields = {"REQUEST_METHOD": "GET", "PATH_INFO": "/healthz", "wsgi.url_scheme": "http"}
+        for process in self._all:
+            with suppress(CallFailed, CallStopped, ChildrenBusy):
+                process.call(answer_request, fields, b"")
+
+    def close(self) -> None:
+        """End the processes."""
+        for process in self._all:
+            process.close()
+
+
+class PageRequests:
+    """The application of a web process: what reads pages is handed to page processes."""
+
+    def __init__(self, application: WSGIApplication) -> None:
+        self._application = application
+        self._processes = PageProcesses(
+            environment.integer("VERTEX_PAGE_PROCESSES", default=2, minimum=1)
+        )
+        self._weighing = threading.Lock()
+
+    def start(self) -> None:
+        """Start the page processes in the background."""
+        threading.Thread(target=self._processes.start, daemon=True).start()
+
+    def close(self) -> None:
+        """End the page processes."""
+        self._processes.close()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        match = _match_of(environ)
+        if match is None or not is_reading(match.func):
+            return self._application(environ, start_response)
+        n_bytes = _length_of(environ)
+        if n_bytes > MAX_BODY:
+            environ[STOPPED] = RequestDataTooBig(f"at most {MAX_BODY:,} bytes are taken here")
+            return self._application(environ, start_response)
+        body = environ["wsgi.input"].read(n_bytes)
+        fields = {name: value for name, value in environ.items() if isinstance(value, str)}
+        try:
+            with self._processes.lent(str(match.kwargs.get("name", ""))) as process:
+                (status, headers), answer = self._answer(process, fields, body)
+        except (TooBusy, CallFailed) as error:
+            environ["wsgi.input"] = BytesIO(body)
+            environ[STOPPED] = error
+            return self._application(environ, start_response)
+        start_response(status, [(name, value) for name, value in headers])
+        return [answer]
+
+    def _answer(
+        self, process: PageProcess, fields: dict[str, str], body: bytes
+    ) -> tuple[Head, bytes]:
+        """Return the answer of a page process. Raises ReadingStopped, ChildrenBusy, CallFailed."""
+        try:
+            head, rest = separated(process.call(answer_request, fields, body))
+        except CallStopped as stopped:
+            log.warning("page_process_stopped", path=fields.get("PATH_INFO"), why=str(stopped))
+            with self._weighing:  # one at a time: it costs seconds for each page
+                n_heavy = _weigh(process.bodies_read()[:MAX_WEIGHED])
+            left_out = ". The page that is too heavy is left out from now on" if n_heavy else ""
+            raise ReadingStopped(f"this was stopped: {stopped}{left_out}") from None
+        return head, rest.read()
+
+
+class RefusePages:
+    """Refuse pages to all views but those that are answered by page processes."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        token = why_no_page_is_read.set("")
+        try:
+            return self.get_response(request)
+        finally:
+            why_no_page_is_read.reset(token)
+
+    def process_view(
+        self, request: HttpRequest, view: object, _args: object, _kwargs: object
+    ) -> None:
+        if STOPPED in request.META:
+            raise request.META[STOPPED]
+        if not is_reading(view):
+            why_no_page_is_read.set(f"{request.path} is answered by a web thread; flag its view")
+
+
+def _match_of(environ: WSGIEnvironment) -> ResolverMatch | None:
+    try:
+        return resolve(get_path_info(environ))
+    except Resolver404:
+        return None
+
+
+def _length_of(environ: WSGIEnvironment) -> int:
+    try:
+        return int(environ.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0
+
+
+def _weigh(bodies: Iterable[str]) -> int:
+    """Read pages one by one in children with limits; return whether one was too heavy and is marked."""
+    n_heavy = 0
+    try:
+        for body in bodies:
+            snapshot = Snapshot.objects.filter(body=body).first()
+            if snapshot is None or snapshot.problem == Snapshot.Problem.TOO_HEAVY:
+                continue
+            try:
+                call_on_page(snapshot, weigh_page)
+            except PageTooHeavy:
+                n_heavy += 1
+            except (CallFailed, TooBusy, PageTooLarge, BodyMissing, BodyDamaged):
+                continue
+    finally:
+        connection.close()
+    return n_heavy
