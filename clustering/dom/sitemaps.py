@@ -13,11 +13,11 @@ from typing import Final
 MAX_ENTRIES: Final = 50_000  # of one file, as the protocol says
 MAX_ENTRY_BYTES: Final = 20_000
 
-_ENTRY = re.compile(rb"<(?:\w{1,20}:)?(url|sitemap)\b[^>]{0,200}>")
+_ENTRY = re.compile(rb"<(?:\w{1,20}:)?(url|sitemap)\b[^<>]{0,200}>")
 _LOC = re.compile(
-    rb"<(?:\w{1,20}:)?loc\b[^>]{0,200}>\s*([^<]{1,9000}|<!\[CDATA\[[^\]]{1,9000}\]\]>)"
+    rb"<(?:\w{1,20}:)?loc\b[^<>]{0,200}>\s*([^<]{1,9000}|<!\[CDATA\[[^\]]{1,9000}\]\]>)"
 )
-_LASTMOD = re.compile(rb"<(?:\w{1,20}:)?lastmod\b[^>]{0,200}>\s*([^<]{1,100})")
+_LASTMOD = re.compile(rb"<(?:\w{1,20}:)?lastmod\b[^<>]{0,200}>\s*([^<]{1,100})")
 _CDATA = re.compile(r"<!\[CDATA\[(.*)\]\]>", re.DOTALL)
 _SITEMAP_LINE = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _DATE: Final = "0000-00-00"

@@ -15,6 +15,8 @@ from clustering.fetching.refusals import FetchRefused
 ACCEPTED: Final = "gzip, deflate, br, zstd"
 MAX_ENCODINGS: Final = 2  # one over another
 PIECE_BYTES: Final = 64 * 1024
+# Bytes in: what follows a member of gzip is copied for each member, and a member may have 20 bytes.
+GZIP_SLICE: Final = 4096
 # Bytes in: at most 4 MiB come out, since four bytes can stand for a block of 128 KiB.
 ZSTD_SLICE: Final = 128
 ZSTD_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets servers ask for
@@ -77,6 +79,12 @@ def encodings(content_encoding: str) -> list[str]:
     return names
 
 
+def _slices(chunks: Iterable[bytes], n_bytes: int) -> Iterator[bytes]:
+    for chunk in chunks:
+        for start in range(0, len(chunk), n_bytes):
+            yield chunk[start : start + n_bytes]
+
+
 def _bounded(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
     n_bytes = 0
     for piece in pieces:
@@ -89,8 +97,8 @@ def _bounded(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Undo gzip, member after member; what follows the last one is ignored, as browsers do."""
     stream = zlib.decompressobj(GZIP)
-    for chunk in chunks:
-        data = chunk
+    for piece in _slices(chunks, GZIP_SLICE):
+        data = piece
         while data:
             if stream.eof:
                 if not data.startswith(b"\x1f"):
@@ -105,8 +113,8 @@ def _inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Undo deflate, with the standard's wrapping or without it, as some servers send it."""
     stream = None
     head = b""
-    for chunk in chunks:
-        head += chunk
+    for data in _slices(chunks, PIECE_BYTES):
+        head += data
         if stream is None and len(head) > 1:
             is_wrapped = (
                 head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2], "big") % 31 == 0
@@ -155,14 +163,13 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     context = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
     frame = context.decompressobj()
     try:
-        for chunk in chunks:
-            for start in range(0, len(chunk), ZSTD_SLICE):
-                data = chunk[start : start + ZSTD_SLICE]
-                while data:
-                    if frame.eof:
-                        frame = context.decompressobj()
-                    yield frame.decompress(data)
-                    data = frame.unused_data
+        for piece in _slices(chunks, ZSTD_SLICE):
+            data = piece
+            while data:
+                if frame.eof:
+                    frame = context.decompressobj()
+                yield frame.decompress(data)
+                data = frame.unused_data
     except zstandard.ZstdError as error:
         raise EncodingRefused(f"the compressed body is broken: {error}") from None
     _check_complete(is_complete=frame.eof)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
@@ -150,11 +150,17 @@ class Channel(models.Model):
     @property
     def shown(self) -> str:
         """The target without what is secret in it."""
-        return (
-            self.target.partition("://")[0] + "://…"
-            if self.kind == self.Kind.APPRISE
-            else self.target
-        )
+        return shown_target(self.kind, self.target)
+
+    @staticmethod
+    def hide_secrets(row: dict[str, Any]) -> None:
+        """Take out of a row what an export must not hold."""
+        row["target"] = shown_target(row["kind"], row["target"])
+
+
+def shown_target(kind: str, target: str) -> str:
+    """Return the address of a channel without the key that those of chat services hold."""
+    return target.partition("://")[0] + "://…" if kind == Channel.Kind.APPRISE else target
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):

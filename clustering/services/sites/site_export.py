@@ -185,15 +185,18 @@ def _normalised(line: Mapping[str, Any]) -> str:
 def _export_rows(
     run: JobRun, archive: zipfile.ZipFile, model: type[models.Model], of_site: dict[str, Any]
 ) -> None:
-    """Write the rows as JSON lines; key hashes and passwords stay out."""
+    """Write the rows as JSON lines; keys and passwords stay out, or are sealed."""
     fields = [
         field.attname
         for field in model._meta.concrete_fields
         if not isinstance(field, models.BinaryField)
     ]
     rows = model._default_manager.filter(**of_site).order_by("pk").values(*fields)
+    hide_secrets = getattr(model, "hide_secrets", None)
     with archive.open(f"rows/{model._meta.label_lower}.jsonl", "w") as file:
         for n_written, row in enumerate(rows.iterator(ROWS_PER_QUERY), 1):
+            if hide_secrets is not None:
+                hide_secrets(row)
             file.write(orjson.dumps(row, default=str) + b"\n")
             if n_written % RENEWED_EVERY == 0:
                 run.renew()

@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -216,3 +217,14 @@ def test_the_same_measure_sees_what_an_unbounded_decoder_takes() -> None:
     )
 
     assert int(done.stdout) > 200
+
+
+@pytest.mark.parametrize(
+    ("name", "one"), [("gzip", gzip.compress(b"")), ("zstd", zstandard.compress(b""))]
+)
+def test_four_million_bytes_of_empty_members_are_read_in_linear_time(name: str, one: bytes) -> None:
+    body = one * (4_000_000 // len(one))
+    began = time.process_time()
+
+    assert b"" == decode([body], name, 10**7)
+    assert time.process_time() - began < 4

@@ -148,3 +148,14 @@ def test_where_links_decide_the_manifest_has_the_first_link_to_each_page(tmp_pat
     first, second, *_ = lines(exported(site, tmp_path), "manifest.jsonl")
     assert "inbound_xpath" not in first
     assert "/html/body/ul/li[1]/a" == second["inbound_xpath"]
+
+
+def test_the_keys_of_chat_services_are_not_in_it(shop: Site, tmp_path: Path) -> None:
+    key = "gotify://chat.example/AAAAAAAAAAAAAAA"
+    shop.channels.create(kind="apprise", target=key)
+    shop.channels.create(kind="email", target="ada@example.org")
+    archive = exported(shop, tmp_path)
+
+    targets = [row["target"] for row in lines(archive, "rows/monitoring.channel.jsonl")]
+    assert ["gotify://…", "ada@example.org"] == targets
+    assert not any(b"AAAAAAAAAAAAAAA" in archive.read(name) for name in archive.namelist())
