@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from clustering.models import ClusterAnswer, PageMembership
 from clustering.services.clusters.doubts import settle_doubt, store_answer, unsettled_doubts
+from tests.apps.clustering.demo_sites import cluster, demo_site
 from tests.apps.clustering.doubting import cluster_again, doubtful_site, register_doubting
 from tests.browser.conftest import NARROW, OpenPage
 from tests.browser.test_accessibility import findings_in_both_schemes, too_wide
@@ -102,6 +103,27 @@ def test_the_card_follows_a_run_and_keeps_its_doubt(open_page: OpenPage, site: S
     cluster_again(site)
     expect(page.locator("#doubts")).not_to_contain_text("clustered again by the answers")
     assert (2, shown) == (n_clusters(site), address_on(page, 0))
+
+
+def test_auto_follows_what_a_person_says_of_its_first_doubt(
+    open_page: OpenPage, transactional_db: None
+) -> None:
+    site = demo_site("tinker-board", n=60)
+    before = cluster(site)
+    [first, *_] = unsettled_doubts(site)
+    page = open_page(f"/sites/{site.name}/doubts/", who="editor")
+    expect(page.locator(".doubt-verdict")).to_contain_text(
+        "joined now" if first.is_joined else "kept apart now"
+    )
+
+    page.keyboard.press("d" if first.is_joined else "s")
+    expect(page.locator(".toast")).to_contain_text("The clusters follow in a moment.")
+    after = cluster_again(site)
+
+    left, right = first.left[0], first.right[0]
+    cluster_by_page = dict(after.memberships.values_list("page", "cluster"))
+    assert (cluster_by_page[left] == cluster_by_page[right]) != first.is_joined
+    assert ("auto", "auto") == (before.algorithm, after.algorithm)
 
 
 def test_a_doubt_that_vanishes_meanwhile_gives_its_place_to_no_other(

@@ -14,7 +14,8 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from clustering.models import Page, Snapshot
+from clustering.models import Annotating, Cluster, ClusterKind, Page, Snapshot
+from clustering.services.clusters.kinds import set_annotating, set_kind
 from clustering.services.sites import site_export
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import cluster, details, store
@@ -68,6 +69,20 @@ def test_the_manifest_names_each_snapshot_and_a_shared_body_is_there_once(
     ]
     assert [name for name in archive.namelist() if name.startswith("pages/")] == [
         lines(archive, "manifest.jsonl")[0]["file"]
+    ]
+
+
+def test_kinds_and_dismissals_of_people_are_there(shop: Site, tmp_path: Path) -> None:
+    of_lists = Cluster.objects.create(site=shop, name="c1", title="Lists")
+    dismissed = Cluster.objects.create(site=shop, name="c2", title="Old")
+    Cluster.objects.create(site=shop, name="c3", title="Pots")
+    set_kind(cluster=of_lists, kind=ClusterKind.LIST, actor=None)
+    set_annotating(cluster=dismissed, annotating=Annotating.DISMISSED, actor=None)
+
+    rows = lines(exported(shop, tmp_path), "rows/clustering.cluster.jsonl")
+
+    assert [("list", ""), ("", "dismissed"), ("", "")] == [
+        (row["own_kind"], row["annotating"]) for row in rows
     ]
 
 
