@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -131,6 +132,25 @@ class TestHere:
         assert run_here(count_request(kind=kind, site=shop)).result == {"site": "shop"}
         with pytest.raises(JobFailed, match="the site was deleted meanwhile"):
             run_here(count_request(kind=kind))
+
+
+class TestReserving:
+    def test_no_other_process_takes_a_job_before_it_begins_here(self) -> None:
+        job = create_here(count_request())
+
+        assert not Job.objects.due(timezone.now()).exists()
+        jobs.claim_job(job.pk)
+
+    @pytest.mark.parametrize("is_gone", [False, True], ids=["alive", "gone"])
+    def test_one_that_another_process_reserved_is_taken_once_that_is_gone(
+        self, *, is_gone: bool
+    ) -> None:
+        job = create_here(count_request())
+        owner = gone_process() if is_gone else "another-machine:7:7:boot"
+        Job.objects.filter(pk=job.pk).update(leased_by=owner)
+
+        with nullcontext() if is_gone else pytest.raises(JobNotClaimed):
+            jobs.claim_job(job.pk)
 
 
 class TestTakingOver:

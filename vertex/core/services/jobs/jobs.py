@@ -37,6 +37,7 @@ from vertex.core.storage import DiskFull, StoreAway, page_store
 from vertex.core.texts import storable
 
 LEASE = timedelta(seconds=60)
+RESERVED = timedelta(seconds=60)  # of a job that was created to be done by this process at once
 WAIT_AFTER_FAILURE = timedelta(seconds=30)  # doubled with each failure
 MAX_WAIT = timedelta(hours=1)
 WAIT_FOR_RETURN = timedelta(seconds=30)  # of a page store or a database that is away
@@ -161,13 +162,17 @@ def create_job(
     actor: User | None = None,
     due_at: datetime | None = None,
     rings: bool = True,
+    is_reserved: bool = False,
 ) -> Job:
-    """Create the row of a job and ring for a worker when the transaction commits.
+    """Create the row of a job and ring for a worker when the transaction commits, unless it is due later.
 
-    Without `rings` the caller does the work itself, at once. Raises JobExists if one of the same key is
-    unfinished. The apps ask for jobs by `requests`, which also writes the audit entry.
+    One that is reserved is done by this process at once: to all others it is due a while later, so that
+    none takes it away. Raises JobExists if one of the same key is unfinished. The apps ask for jobs by
+    `requests`, which also writes the audit entry.
     """
     now = timezone.now()
+    if is_reserved:
+        due_at = now + RESERVED
     is_later = due_at is not None and due_at > now
     try:
         with transaction.atomic():
@@ -180,6 +185,7 @@ def create_job(
                 key=key,
                 created_by=actor,
                 due_at=due_at or now,
+                leased_by=this_process() if is_reserved else "",
                 rung_at=None if is_later else now,
             )
     except IntegrityError:
@@ -335,6 +341,9 @@ def claimable(job: Job, now: datetime) -> JobQuerySet:
     rows = Job.objects.filter(pk=job.pk, lease=job.lease)
     if job.state == Job.State.RUNNING and is_gone(job.leased_by):
         return rows.filter(state=Job.State.RUNNING)
+    is_reserved = bool(job.leased_by) and job.started_at is None
+    if is_reserved and (job.leased_by == this_process() or is_gone(job.leased_by)):
+        return rows.filter(state=Job.State.DUE)
     # A lease that ends later than any can was given before the clock was set back.
     is_over = Q(leased_until__lt=now) | Q(leased_until__gt=now + LONGEST_DELAY)
     return rows.filter(

@@ -48,12 +48,12 @@ def enqueue(
     request: JobRequest, *, actor: User | None = None, due_at: datetime | None = None
 ) -> Job:
     """Create the job for a worker, at once or when it is due. Raises JobExists."""
-    return _create(request, actor, due_at=due_at, rings=True)
+    return _create(request, actor, due_at=due_at)
 
 
 def create_here(request: JobRequest, *, actor: User | None = None) -> Job:
     """Create the job for the caller, who does its work at once. Raises JobExists."""
-    return _create(request, actor, due_at=None, rings=False)
+    return _create(request, actor, is_reserved=True)
 
 
 def run_here(
@@ -101,7 +101,11 @@ def finish_here(job: Job, work: Work, *, report: Report = report_to_nobody) -> J
 
 
 def _create(
-    request: JobRequest, actor: User | None, *, due_at: datetime | None, rings: bool
+    request: JobRequest,
+    actor: User | None,
+    *,
+    due_at: datetime | None = None,
+    is_reserved: bool = False,
 ) -> Job:
     """Create the job and its audit entry in one transaction."""
     kind = request.kind
@@ -115,7 +119,7 @@ def _create(
             key=request.key,
             actor=actor,
             due_at=due_at,
-            rings=rings,
+            is_reserved=is_reserved,
         )
         if kind.action and request.is_audited:
             audit.record(
