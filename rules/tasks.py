@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from rules.services.fields import accepting_fields, field_drafts, field_profiles
-from rules.services.learning import learning
+from rules.services.learning import learning, place_pictures
 from rules.services.lists import accepting_lists
 from rules.services.records import extracting, record_exports, webhooks
 from rules.services.review import impacts
@@ -13,6 +13,7 @@ from vertex.core.tasks import register
 
 KINDS = (
     learning.LEARN_RULES,
+    place_pictures.DRAW_PLACES,
     field_profiles.TRAIN_VERTICAL,
     field_profiles.PROFILE_RULE,
     field_drafts.DRAFT_RULES,

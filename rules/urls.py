@@ -47,6 +47,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path(f"{RULE}/edit/", hand_edits.edit_rule, name="edit_rule"),
     path(f"{RULE}/edit/score/", hand_edits.score_edit, name="score_edit"),
+    path(f"{VERSION}/places/<str:attribute>/", rules.place_picture, name="place_picture"),
     path(f"{VERSION}/stylesheet/", rules.stylesheet, name="stylesheet"),
     path("review/", reviews.review, name="review"),
     path(f"{VERSION}/review/", reviews.review_rule, name="review_rule"),

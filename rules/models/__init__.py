@@ -2,6 +2,7 @@
 
 from rules.models.borrowed_rules import BorrowedRule
 from rules.models.fields import FieldProfile
+from rules.models.pictures import PlacePicture
 from rules.models.records import ChangeCounter, Extraction, Record, RecordQuerySet, RecordVersion
 from rules.models.reviews import Impact, JudgedPage, Review
 from rules.models.rules import Bellwether, GoldenRecord, Rule, RuleSample
@@ -17,6 +18,7 @@ __all__ = [
     "GoldenRecord",
     "Impact",
     "JudgedPage",
+    "PlacePicture",
     "Record",
     "RecordQuerySet",
     "RecordVersion",

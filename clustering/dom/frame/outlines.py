@@ -10,10 +10,11 @@ do not.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from lxml import etree
 from lxml.etree import _Element
 
 from clustering.dom.page import parse_page
@@ -31,6 +32,8 @@ LINE, GAP = 4, 4  # heights
 MIN_CELLS, MAX_CELLS = 3, 12  # of a grid
 CELLS_PER_ROW = 4
 MAX_LINKS_IN_STRIP = 14
+PLACE_HEIGHT = 80  # of the part around one element
+LIT = "#b45309"
 
 HEADING_HEIGHTS = {"h1": 12, "h2": 9, "h3": 7, "h4": 6, "h5": 6, "h6": 6}
 PICTURE_HEIGHTS = {
@@ -96,6 +99,49 @@ def draw_outline(body: bytes, content_type: str = "") -> str:
     )
 
 
+def draw_place(body: bytes, content_type: str, number: int) -> str:
+    """Return an SVG of what stands around the element of a number, which is lit; blank where it is not drawn.
+
+    Raises PageTooLarge.
+    """
+    tree = parse_page(body, content_type).tree
+    lit = next(islice(tree.iter(etree.Element), number, None), None) if tree is not None else None
+    if tree is None or lit is None:
+        return ""
+    around = {lit, *lit.iterancestors(), *lit.iterdescendants()}
+    y: float = PAGE_MARGIN
+    boxes: list[Box] = []
+    lit_box: Box | None = None
+    for element, piece in _pieces(tree):
+        placed = list(_placed(piece, y))
+        if lit_box is None and placed and element in around:
+            lit_box = _around_all(placed)
+        if lit_box is not None and y > lit_box.y + PLACE_HEIGHT:
+            break
+        boxes += placed
+        y = max([y, *(box.y + box.height for box in placed)]) + GAP
+    if lit_box is None:
+        return ""
+    top = max(0, lit_box.y + lit_box.height / 2 - PLACE_HEIGHT / 2)
+    shown = [box for box in boxes if top - PLACE_HEIGHT < box.y < top + PLACE_HEIGHT]
+    drawn = "".join(map(_rectangle, shown[:MAX_BOXES]))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top:.0f} {WIDTH} {PLACE_HEIGHT}" '
+        f'width="{WIDTH}" height="{PLACE_HEIGHT}">'
+        f'<rect y="{top:.0f}" width="{WIDTH}" height="{PLACE_HEIGHT}" fill="#ffffff"/>{drawn}'
+        f'<rect x="{lit_box.x - 3:.0f}" y="{lit_box.y - 3:.0f}" width="{lit_box.width + 6:.0f}" '
+        f'height="{lit_box.height + 6:.0f}" rx="2" fill="none" stroke="{LIT}" stroke-width="2"/></svg>'
+    )
+
+
+def _around_all(boxes: Sequence[Box]) -> Box:
+    """Return the rectangle around boxes."""
+    left, top = min(box.x for box in boxes), min(box.y for box in boxes)
+    right = max(box.x + box.width for box in boxes)
+    bottom = max(box.y + box.height for box in boxes)
+    return Box(boxes[0].kind, left, top, right - left, bottom - top)
+
+
 def _rectangle(box: Box) -> str:
     edge = ' stroke="#8b8c99"' if box.kind == "control" else ""
     return (
@@ -108,7 +154,7 @@ def _boxes(tree: _Element) -> Iterator[Box]:
     """Yield what stands on the sheet, from above, until it is full."""
     y: float = PAGE_MARGIN
     n_boxes = 0
-    for piece in _pieces(tree):
+    for _, piece in _pieces(tree):
         for box in _placed(piece, y):
             if n_boxes == MAX_BOXES or box.y + box.height > HEIGHT - PAGE_MARGIN / 2:
                 return
@@ -163,8 +209,8 @@ def _grid(left: float, y: float, room: float, n: int) -> Iterator[Box]:
         yield Box("text", x, top + 44, 0.4 * width, LINE)
 
 
-def _pieces(tree: _Element) -> Iterator[OutlinePiece]:
-    """Yield what a page shows, in its order."""
+def _pieces(tree: _Element) -> Iterator[tuple[_Element, OutlinePiece]]:
+    """Yield what a page shows, in its order, each with the element that shows it."""
     waiting: deque[tuple[_Element, int]] = deque([(tree, 0)])
     for _ in range(MAX_ELEMENTS):
         if not waiting:
@@ -175,7 +221,7 @@ def _pieces(tree: _Element) -> Iterator[OutlinePiece]:
             continue
         piece, goes_inside = _piece(element, tag, depth)
         if piece is not None:
-            yield piece
+            yield element, piece
         if goes_inside:
             inner = depth + (tag in INDENTED)
             children = list(islice(element, MAX_ELEMENTS))

@@ -10,12 +10,14 @@ from __future__ import annotations
 import base64
 import binascii
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from django.conf import settings
 
+from clustering.dom.frame.markup import OWN_ATTRIBUTE
 from clustering.fetching.browser.chromium import BrowserFailed, Chromium
 from clustering.fetching.deadlines import Deadline
 
@@ -24,8 +26,36 @@ PAGE_SECONDS: Final = 15.0
 SECONDS: Final = 300.0  # of one browser
 WIDTH, HEIGHT = 800, 600  # of the window
 SCALE: Final = 0.5  # of the picture: 400 by 300
+CROP_WIDTH, CROP_HEIGHT = 400, 100  # of what is shown around a node
+CROP_SCALE: Final = 0.9
+LEFT_SHARE: Final = 0.6  # of a crop that is left of the node's middle: labels stand there
+MAX_CROP_BOXES: Final = 20  # of a text in several lines
+TEXT_NODE: Final = 3
 MAX_HTML_CHARACTERS: Final = 2_000_000  # characters of a page
 PNG: Final = b"\x89PNG\r\n\x1a\n"
+
+
+class Spot(NamedTuple):
+    """A node of a page whose elements are numbered: an element, or one of its texts."""
+
+    number: int
+    text: int | None = None  # which of its texts that are not blank, from 0
+
+
+class Box(NamedTuple):
+    """A rectangle, in pixels of a picture."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Crop(NamedTuple):
+    """A picture of what stands around a node, and the boxes of the node in it."""
+
+    png: bytes
+    boxes: Sequence[Box]
 
 
 @dataclass(slots=True)
@@ -53,18 +83,90 @@ class Camera:
 
     def picture(self, html: str) -> bytes:
         """Return a PNG of the upper part of a page. Raises a FetchRefused."""
+        self._show(html)
+        picture = self._shoot(Box(0, 0, WIDTH, HEIGHT), SCALE)
+        self._close_tab()
+        return picture
+
+    def crops(self, html: str, spots: Sequence[Spot]) -> list[Crop | None]:
+        """Return what stands around nodes of a numbered page; None for a node that cannot be seen.
+
+        Raises a FetchRefused.
+        """
+        self._show(html)
+        document = self._browser.ask("DOM.getDocument", self._session, depth=0)["root"]["nodeId"]
+        crops = [self._crop(document, spot) for spot in spots]
+        self._close_tab()
+        return crops
+
+    def _show(self, html: str) -> None:
         if len(html) > MAX_HTML_CHARACTERS:
             raise BrowserFailed(f"{len(html):,} characters are too many for a picture")
         self._browser.deadline = Deadline(PAGE_SECONDS, self.stop)
         self._open_tab()
         self._browser.ask("Page.setDocumentContent", self._session, frameId=self._frame, html=html)
-        clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": SCALE}
-        screenshot = self._browser.ask(
-            "Page.captureScreenshot", self._session, format="png", clip=clip
-        )
+
+    def _close_tab(self) -> None:
         self._browser.tell("Page.close", self._session)
         self._browser.events.clear()
+
+    def _shoot(self, part: Box, scale: float) -> bytes:
+        """Return a PNG of a part of the page that is shown."""
+        screenshot = self._browser.ask(
+            "Page.captureScreenshot",
+            self._session,
+            format="png",
+            clip={
+                "x": part.x,
+                "y": part.y,
+                "width": part.width,
+                "height": part.height,
+                "scale": scale,
+            },
+            captureBeyondViewport=True,
+        )
         return _decoded(screenshot.get("data", ""))
+
+    def _crop(self, document: int, spot: Spot) -> Crop | None:
+        boxes = self._boxes_of(document, spot)
+        if not boxes:
+            return None
+        part = _part_around(boxes[0])
+        inside = [
+            Box(
+                *(
+                    CROP_SCALE * length
+                    for length in (box.x - part.x, box.y - part.y, box.width, box.height)
+                )
+            )
+            for box in boxes
+        ]
+        return Crop(self._shoot(part, CROP_SCALE), inside)
+
+    def _boxes_of(self, document: int, spot: Spot) -> list[Box]:
+        """Return where a node stands on the page, none where it is not drawn."""
+        node = self._browser.ask(
+            "DOM.querySelector",
+            self._session,
+            nodeId=document,
+            selector=f'[{OWN_ATTRIBUTE}="{spot.number}"]',
+        )["nodeId"]
+        if node == 0:
+            return []
+        target: dict[str, Any] = {"nodeId": node}
+        if spot.text is not None:
+            shown = self._browser.ask("DOM.describeNode", self._session, nodeId=node, depth=1)
+            children = shown["node"].get("children", [])
+            texts = [child for child in children if child["nodeType"] == TEXT_NODE]
+            if spot.text >= len(texts):
+                return []
+            target = {"backendNodeId": texts[spot.text]["backendNodeId"]}
+        try:
+            quads = self._browser.ask("DOM.getContentQuads", self._session, **target)["quads"]
+        except BrowserFailed:  # what is not drawn has none
+            return []
+        boxes = [_box_around(quad) for quad in quads[:MAX_CROP_BOXES]]
+        return [box for box in boxes if box.width * box.height > 0]
 
     def _open_tab(self) -> None:
         target = self._browser.ask("Target.createTarget", url="about:blank")["targetId"]
@@ -86,6 +188,19 @@ class Camera:
 def open_camera(stop: threading.Event | None = None) -> Camera:
     """Return a camera with this installation's browser."""
     return Camera(settings.CHROMIUM, stop)
+
+
+def _box_around(quad: Sequence[float]) -> Box:
+    """Return the rectangle around four corners, given as x and y in turn."""
+    across, down = quad[::2], quad[1::2]
+    return Box(min(across), min(down), max(across) - min(across), max(down) - min(down))
+
+
+def _part_around(box: Box) -> Box:
+    """Return the part of a page around a box, or around its upper end where it is large."""
+    left = box.x + box.width / 2 - CROP_WIDTH * LEFT_SHARE
+    top = box.y + min(box.height, CROP_HEIGHT) / 2 - CROP_HEIGHT / 2
+    return Box(max(0, min(left, WIDTH - CROP_WIDTH)), max(0, top), CROP_WIDTH, CROP_HEIGHT)
 
 
 def _decoded(data: str) -> bytes:

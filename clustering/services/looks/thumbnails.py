@@ -243,7 +243,16 @@ def _still(snapshot: Snapshot) -> str:
     assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
     if assets is None or not assets.has_files:
         return call_on_page(snapshot, make_still)
-    files = _inlined_files(assets.assets)
+    return numbered_still(snapshot) or call_on_page(snapshot, make_still)
+
+
+def numbered_still(snapshot: Snapshot) -> str:
+    """Return a page that can be drawn and does nothing, its elements numbered; blank where it has none.
+
+    Raises PageTooLarge, PageTooHeavy, BodyMissing, BodyDamaged.
+    """
+    assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
+    files = _inlined_files(assets.assets if assets else [])
     rendered = call_on_page(
         snapshot,
         render_body,
@@ -252,7 +261,7 @@ def _still(snapshot: Snapshot) -> str:
         sheets=files.sheets,
         script=None,
     )
-    return still_rendering(rendered) if rendered else call_on_page(snapshot, make_still)
+    return still_rendering(rendered) if rendered else ""
 
 
 class _InlinedFiles(NamedTuple):

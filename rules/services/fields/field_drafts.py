@@ -14,6 +14,7 @@ from clustering.models import Cluster, Clustering, PageMembership
 from rules.models import Rule
 from rules.services.fields.cluster_drafts import DraftedRule, make_draft
 from rules.services.fields.field_profiles import known_profiles
+from rules.services.learning.place_pictures import start_drawing_places
 from rules.services.learning.sample_pages import SamplePages, sample_pages_of
 from rules.services.learning.schemas import vertical_of
 from rules.services.learning.versions import lock_versions, save_version
@@ -189,4 +190,5 @@ def _save(
         site=cluster.site,
         detail={"cluster": cluster.name, "version": rule.version},
     )
+    start_drawing_places(rule=rule, actor=actor)
     return rule

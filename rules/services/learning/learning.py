@@ -20,6 +20,7 @@ from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule, RuleSample
+from rules.services.learning.place_pictures import start_drawing_places
 from rules.services.learning.sample_pages import (
     ClusterSamples,
     extract_snapshot,
@@ -82,7 +83,9 @@ def learn_rules(run: JobRun) -> dict[str, Any]:
             rule = learn_rule(cluster=cluster, learner=params["learner"], actor=run.job.created_by)
         for line in rule.figures:
             run.report({"cluster": cluster.name, **line})
-        if not params["is_draft"]:
+        if params["is_draft"]:
+            start_drawing_places(rule=rule, actor=run.job.created_by)
+        else:
             try:
                 publish_rule(rule=rule, actor=run.job.created_by, is_forced=params["is_forced"])
             except ValidationError as error:

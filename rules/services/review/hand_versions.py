@@ -12,6 +12,7 @@ from rules.algorithms.by_hand.hand_edits import same_templates
 from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
+from rules.services.learning.place_pictures import start_drawing_places
 from rules.services.learning.trial_runs import HandEdit, Trial, root_of, try_edit
 from rules.services.learning.versions import lock_versions, save_version
 from rules.services.review.reviewing import MAX_COMMENT_CHARS
@@ -88,6 +89,7 @@ def keep_version(
             site=cluster.site,
             detail=detail,
         )
+        start_drawing_places(rule=rule, actor=actor)
     return rule
 
 

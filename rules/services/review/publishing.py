@@ -21,6 +21,7 @@ from rules.algorithms.running.record_lines import Line, line_json, lines_of_extr
 from rules.algorithms.running.value_looks import looks_by_attribute
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
 from rules.services.fields.field_profiles import start_profiling
+from rules.services.learning.place_pictures import start_drawing_places
 from rules.services.learning.sample_pages import extract_snapshot
 from rules.services.learning.schemas import runnable
 from rules.services.review.impacts import changed_constant_fields
@@ -73,6 +74,7 @@ def publish_rule(
         _choose_bellwethers(rule, [page.page for page in golden])
         start_fetching_assets(snapshots=[page.snapshot for page in golden], actor=actor)
         start_profiling(rule=rule, actor=actor)
+        start_drawing_places(rule=rule, actor=actor)
         audit.record(
             actor=actor,
             action="rule.published",

@@ -17,6 +17,7 @@ from clustering.models import Cluster
 from rules.models import Review, Rule
 from rules.services.learning.held_out import draw_pages, stylesheet_hash
 from rules.services.learning.learning import check_held_out
+from rules.services.learning.place_pictures import start_drawing_places
 from rules.services.review.impacts import start_impact
 from rules.services.review.publishing import publish_rule
 from vertex.core.models import Role, Site, User
@@ -51,6 +52,7 @@ def propose_rule(*, rule: Rule, comment: str = "", actor: User | None = None) ->
         draw_pages(review)
         _record(rule, "rule.proposed", actor, comment=comment)
         _compare(rule, actor)
+        start_drawing_places(rule=rule, actor=actor)
     return review
 
 

@@ -24,6 +24,7 @@ from rules.services.learning.panel import (
     learn_panel,
     panel_of,
 )
+from rules.services.learning.place_pictures import pictured_attributes
 from rules.services.learning.prefilling import prefill
 from rules.services.review.reviewing import why_not
 from vertex.core.models import Role, Site, User
@@ -55,6 +56,7 @@ def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
         "panel": panel,
         "problem": problem,
         "rows": [_row(cluster, row) for row in panel.rows] if panel else [],
+        "pictured": pictured_attributes(panel.rule) if panel else frozenset(),
         "next_href": _href(cluster, panel.next_page) if panel and panel.next_page else "",
         **_permissions(panel, user_of(request)),
     }

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_GET
 from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
 from rules.algorithms.review.reliability import reliability_of
-from rules.models import GoldenRecord, Record, Rule
+from rules.models import GoldenRecord, PlacePicture, Record, Rule
 from rules.services.fields.field_drafts import can_be_drafted
+from rules.services.learning.place_pictures import pictured_attributes
 from rules.services.learning.schemas import vertical_of
 from rules.services.learning.trial_runs import tells_where
 from rules.services.review.judging import value_judgements
@@ -72,6 +73,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "rule": shown,
         "refusal": why_not(shown, user_of(request)),
         "cards": attribute_cards(shown),
+        "pictured": pictured_attributes(shown),
         "lit": lit_sample(shown),
         "samples": shown.samples.select_related("snapshot__page").order_by("pk"),
         "golden": GoldenRecord.objects.filter(rule=shown).count(),
@@ -99,6 +101,31 @@ def stylesheet(_request: HttpRequest, name: str, cluster_name: str, version: int
         rule.stylesheet,
         content_type="application/xml; charset=utf-8",
         headers={"Content-Disposition": file},
+    )
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def place_picture(
+    _request: HttpRequest, name: str, cluster_name: str, version: int, attribute: str
+) -> HttpResponse:
+    """Return the picture of where a version finds an attribute; nothing runs in it or is fetched by it."""
+    picture = get_object_or_404(
+        PlacePicture,
+        rule__cluster__site__name=name,
+        rule__cluster__name=cluster_name,
+        rule__version=version,
+        attribute=attribute,
+    )
+    return HttpResponse(
+        picture.svg,
+        content_type="image/svg+xml",
+        headers={
+            "Content-Security-Policy": "default-src 'none'; img-src data:; sandbox",
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cache-Control": "private, no-cache",
+        },
     )
 
 

@@ -16,6 +16,7 @@ from annotation.models import Comment, ReviewPolicy, SecondAnnotation
 from annotation.services.verticals.policies import policy_of
 from rules.algorithms.review.impact import KINDS, SAME
 from rules.models import Impact, JudgedPage, Review, Rule
+from rules.services.learning.place_pictures import pictured_attributes
 from rules.services.review.impacts import (
     changed_constant_fields,
     is_outdated,
@@ -132,6 +133,8 @@ def decision_of(request: HttpRequest, rule: Rule, last: Review | None) -> dict[s
         "is_open": is_open,
         "in_use": in_use,
         "changed_rules": changed_rules(in_use, rule),
+        "pictured": pictured_attributes(rule),
+        "old_pictured": pictured_attributes(in_use),
         "impact": impact,
         "impact_rows": impact_rows(impact) if impact else [],
         "is_outdated": impact is not None and is_outdated(impact),
