@@ -66,6 +66,10 @@ class NewDraft(Written):
         required=False,
         help_text="The newest version that the author knew; where there is a newer one, the answer is 409.",
     )
+    newest_made_at = serializers.DateTimeField(
+        required=False,
+        help_text="The `made_at` of that version: where it was learnt again since, the answer is 409, too.",
+    )
 
 
 class WrongValue(serializers.Serializer[Any]):
@@ -155,6 +159,7 @@ class RuleDrafts(AtSite):
                     edit=edit,
                     why=body["why"],
                     newest=body.get("newest"),
+                    newest_made_at=body.get("newest_made_at"),
                     actor=caller_of(request),
                 )
         except NewerVersion as newer:

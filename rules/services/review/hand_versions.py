@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -24,7 +25,7 @@ BY_HAND = "by_hand"
 
 
 class NewerVersion(Exception):
-    """A newer version was made meanwhile; `version` is that one."""
+    """A newer version was made meanwhile, or the newest one anew; `version` is that one."""
 
     def __init__(self, version: Rule) -> None:
         self.version = version
@@ -41,13 +42,15 @@ def keep_version(
     edit: HandEdit,
     why: str,
     newest: int | None = None,
+    newest_made_at: datetime | None = None,
     actor: User | None = None,
     trial: Trial | None = None,
 ) -> Rule:
     """Save an edit as the next version, a draft with what it scored on the samples.
 
-    `newest` is the newest version that its author knew, `trial` what the edit was found to do.
-    Raises ValidationError, and NewerVersion where there is a newer one by now.
+    `newest` is the newest version that its author knew and `newest_made_at` when it was made: a draft is
+    learnt again in place. `trial` is what the edit was found to do. Raises ValidationError, and
+    NewerVersion where there is a newer one by now.
     """
     why = storable(why).strip()
     if not why:
@@ -67,7 +70,7 @@ def keep_version(
         )
     with transaction.atomic():
         last = lock_versions(cluster)
-        if newest is not None and last is not None and last.version > newest:
+        if last is not None and _is_newer(last, newest, newest_made_at):
             raise NewerVersion(last)
         rule = Rule(
             cluster=cluster,
@@ -91,6 +94,13 @@ def keep_version(
         )
         start_drawing_places(rule=rule, actor=actor)
     return rule
+
+
+def _is_newer(last: Rule, newest: int | None, made_at: datetime | None) -> bool:
+    """Return whether the newest version is not the one that an author knew, or was made anew since."""
+    if newest is None:
+        return False
+    return last.version > newest or (made_at is not None and last.made_at != made_at)
 
 
 def figures_of(trial: Trial, base: Rule | None) -> list[dict[str, Any]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.algorithms.attribute_types import AttributeType
@@ -84,6 +86,7 @@ def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpRespons
                 edit=edit,
                 why=request.POST.get("why", ""),
                 newest=_number(request.POST.get("newest", "")),
+                newest_made_at=_moment(request.POST.get("newest_made_at", "")),
                 actor=user_of(request),
             )
     except TurnTaken as error:
@@ -153,6 +156,7 @@ def _page(
         "problems": problems,
         "newer": newer,
         "newest": newest.version if newest else 0,
+        "newest_made_at": newest.made_at.isoformat() if newest else "",
         "next_version": newest.version + 1 if newest else 1,
         "max_megabytes": MAX_STYLESHEET // 1024**2,
     }
@@ -225,6 +229,14 @@ def _version(cluster: Cluster, text: str) -> Rule | None:
 def _number(text: str) -> int | None:
     is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_VERSION_DIGITS
     return int(text) if is_number else None
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the moment that the page was given, None for anything else."""
+    try:
+        return parse_datetime(text)
+    except ValueError:  # written like one, and none: a 30th of February
+        return None
 
 
 def _shown_text(trial: Trial) -> str:

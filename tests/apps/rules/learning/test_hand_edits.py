@@ -21,7 +21,7 @@ from rules.bundle.limits import LimitedRuns
 from rules.bundle.parallel import extract_bundle
 from rules.models import JudgedPage, Record, Rule
 from rules.services.learning.learning import learn_rule
-from rules.services.learning.panel import panel_of
+from rules.services.learning.panel import learn_panel, panel_of
 from rules.services.learning.trial_runs import RULE_CHECK, HandEdit, Trial, try_edit
 from rules.services.records.exporting import export_rules
 from rules.services.review.hand_versions import NewerVersion, keep_version
@@ -229,6 +229,24 @@ class TestKeeping:
             kept(rule.cluster, mine, newest=1)
 
         assert 3 == kept(rule.cluster, mine, newest=2).version
+
+    @pytest.mark.both_databases
+    def test_a_draft_that_was_learnt_again_in_place_is_told(self) -> None:
+        site, rule = learnt_shop(3)
+        draft = learn_panel(cluster=rule.cluster).rule
+        assert draft is not None
+        mine = HandEdit(draft, None, {"price": ["//dd[1]"]})
+        seen = {"newest": draft.version, "newest_made_at": draft.made_at}
+
+        annotate_product(site, 2)
+        again = learn_panel(cluster=rule.cluster).rule
+
+        assert draft == again
+        with pytest.raises(NewerVersion, match=rf"@{draft.version} was made meanwhile"):
+            keep_version(cluster=rule.cluster, edit=mine, why="Moved.", **seen)
+        seen["newest_made_at"] = again.made_at
+        kept_now = keep_version(cluster=rule.cluster, edit=mine, why="Moved.", **seen)
+        assert draft.version + 1 == kept_now.version
 
     def test_the_annotation_panel_goes_on_with_what_is_learnt(self) -> None:
         _, rule = learnt_shop(3)
