@@ -35,14 +35,14 @@ MAX_HTML_CHARACTERS: Final = 2_000_000  # characters of a page
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
-class Spot(NamedTuple):
+class PicturedNode(NamedTuple):
     """A node of a page whose elements are numbered: an element, or one of its texts."""
 
     number: int
     text: int | None = None  # which of its texts that are not blank, from 0
 
 
-class Box(NamedTuple):
+class PixelBox(NamedTuple):
     """A rectangle, in pixels of a picture."""
 
     x: float
@@ -55,7 +55,7 @@ class Crop(NamedTuple):
     """A picture of what stands around a node, and the boxes of the node in it."""
 
     png: bytes
-    boxes: Sequence[Box]
+    boxes: Sequence[PixelBox]
 
 
 @dataclass(slots=True)
@@ -84,18 +84,18 @@ class Camera:
     def picture(self, html: str) -> bytes:
         """Return a PNG of the upper part of a page. Raises a FetchRefused."""
         self._show(html)
-        picture = self._shoot(Box(0, 0, WIDTH, HEIGHT), SCALE)
+        picture = self._shoot(PixelBox(0, 0, WIDTH, HEIGHT), SCALE)
         self._close_tab()
         return picture
 
-    def crops(self, html: str, spots: Sequence[Spot]) -> list[Crop | None]:
+    def crops(self, html: str, nodes: Sequence[PicturedNode]) -> list[Crop | None]:
         """Return what stands around nodes of a numbered page; None for a node that cannot be seen.
 
         Raises a FetchRefused.
         """
         self._show(html)
         document = self._browser.ask("DOM.getDocument", self._session, depth=0)["root"]["nodeId"]
-        crops = [self._crop(document, spot) for spot in spots]
+        crops = [self._crop(document, node) for node in nodes]
         self._close_tab()
         return crops
 
@@ -110,7 +110,7 @@ class Camera:
         self._browser.tell("Page.close", self._session)
         self._browser.events.clear()
 
-    def _shoot(self, part: Box, scale: float) -> bytes:
+    def _shoot(self, part: PixelBox, scale: float) -> bytes:
         """Return a PNG of a part of the page that is shown."""
         screenshot = self._browser.ask(
             "Page.captureScreenshot",
@@ -127,13 +127,13 @@ class Camera:
         )
         return _decoded(screenshot.get("data", ""))
 
-    def _crop(self, document: int, spot: Spot) -> Crop | None:
-        boxes = self._boxes_of(document, spot)
+    def _crop(self, document: int, node: PicturedNode) -> Crop | None:
+        boxes = self._boxes_of(document, node)
         if not boxes:
             return None
         part = _part_around(boxes[0])
         inside = [
-            Box(
+            PixelBox(
                 *(
                     CROP_SCALE * length
                     for length in (box.x - part.x, box.y - part.y, box.width, box.height)
@@ -143,24 +143,24 @@ class Camera:
         ]
         return Crop(self._shoot(part, CROP_SCALE), inside)
 
-    def _boxes_of(self, document: int, spot: Spot) -> list[Box]:
+    def _boxes_of(self, document: int, node: PicturedNode) -> list[PixelBox]:
         """Return where a node stands on the page, none where it is not drawn."""
-        node = self._browser.ask(
+        element = self._browser.ask(
             "DOM.querySelector",
             self._session,
             nodeId=document,
-            selector=f'[{OWN_ATTRIBUTE}="{spot.number}"]',
+            selector=f'[{OWN_ATTRIBUTE}="{node.number}"]',
         )["nodeId"]
-        if node == 0:
+        if element == 0:
             return []
-        target: dict[str, Any] = {"nodeId": node}
-        if spot.text is not None:
-            shown = self._browser.ask("DOM.describeNode", self._session, nodeId=node, depth=1)
+        target: dict[str, Any] = {"nodeId": element}
+        if node.text is not None:
+            shown = self._browser.ask("DOM.describeNode", self._session, nodeId=element, depth=1)
             children = shown["node"].get("children", [])
             texts = [child for child in children if child["nodeType"] == TEXT_NODE]
-            if spot.text >= len(texts):
+            if node.text >= len(texts):
                 return []
-            target = {"backendNodeId": texts[spot.text]["backendNodeId"]}
+            target = {"backendNodeId": texts[node.text]["backendNodeId"]}
         try:
             quads = self._browser.ask("DOM.getContentQuads", self._session, **target)["quads"]
         except BrowserFailed:  # what is not drawn has none
@@ -190,17 +190,17 @@ def open_camera(stop: threading.Event | None = None) -> Camera:
     return Camera(settings.CHROMIUM, stop)
 
 
-def _box_around(quad: Sequence[float]) -> Box:
+def _box_around(quad: Sequence[float]) -> PixelBox:
     """Return the rectangle around four corners, given as x and y in turn."""
     across, down = quad[::2], quad[1::2]
-    return Box(min(across), min(down), max(across) - min(across), max(down) - min(down))
+    return PixelBox(min(across), min(down), max(across) - min(across), max(down) - min(down))
 
 
-def _part_around(box: Box) -> Box:
+def _part_around(box: PixelBox) -> PixelBox:
     """Return the part of a page around a box, or around its upper end where it is large."""
     left = box.x + box.width / 2 - CROP_WIDTH * LEFT_SHARE
     top = box.y + min(box.height, CROP_HEIGHT) / 2 - CROP_HEIGHT / 2
-    return Box(max(0, min(left, WIDTH - CROP_WIDTH)), max(0, top), CROP_WIDTH, CROP_HEIGHT)
+    return PixelBox(max(0, min(left, WIDTH - CROP_WIDTH)), max(0, top), CROP_WIDTH, CROP_HEIGHT)
 
 
 def _decoded(data: str) -> bytes:

@@ -22,15 +22,15 @@ from clustering.fetching.browser.picturing import (
     CROP_WIDTH,
     Camera,
     Crop,
-    Spot,
+    PicturedNode,
     open_camera,
 )
 from clustering.fetching.refusals import FetchRefused
 from clustering.models import Snapshot
 from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.looks.thumbnails import numbered_still
+from rules.algorithms.running.pictured_nodes import find_pictured_nodes
 from rules.algorithms.running.record_lines import lines_of_extracted
-from rules.algorithms.running.spots import find_spots
 from rules.models import PlacePicture, Rule, RuleSample
 from rules.services.learning.held_out import stylesheet_hash
 from rules.services.learning.sample_pages import RuleStopped, extract_snapshot
@@ -124,8 +124,8 @@ def _paths_on(rule: Rule, snapshot: Snapshot) -> dict[str, str]:
         return {}
     paths: dict[str, str] = {}
     for line in lines_of_extracted(snapshot.page.url, runnable(rule), extracted):
-        for name, found in line.nodes.items():
-            first = found if isinstance(found, str) else next(iter(found), "")
+        for name, selected in line.nodes.items():
+            first = selected if isinstance(selected, str) else next(iter(selected), "")
             if first:
                 paths.setdefault(name, first)
     return paths
@@ -138,14 +138,18 @@ def _draw_on(snapshot: Snapshot, paths: Mapping[str, str], camera: Camera | None
     """
     if not paths:
         return {}
-    found = call_on_page(snapshot, find_spots, paths=list(paths.values()))
-    spots = {name: Spot(*spot) for name, spot in zip(paths, found, strict=True) if spot is not None}
+    answers = call_on_page(snapshot, find_pictured_nodes, paths=list(paths.values()))
+    nodes = {
+        name: PicturedNode(*node)
+        for name, node in zip(paths, answers, strict=True)
+        if node is not None
+    }
     if camera is None:
-        drawn = [call_on_page(snapshot, draw_place, spot.number) for spot in spots.values()]
+        drawings = [call_on_page(snapshot, draw_place, node.number) for node in nodes.values()]
     else:
-        crops = camera.crops(numbered_still(snapshot), list(spots.values()))
-        drawn = ["" if crop is None else _svg_of(crop) for crop in crops]
-    return {name: svg for name, svg in zip(spots, drawn, strict=True) if svg}
+        crops = camera.crops(numbered_still(snapshot), list(nodes.values()))
+        drawings = ["" if crop is None else _svg_of(crop) for crop in crops]
+    return {name: svg for name, svg in zip(nodes, drawings, strict=True) if svg}
 
 
 def _svg_of(crop: Crop) -> str:

@@ -64,6 +64,16 @@ class TestClusterSite:
         ]
         assert "auto" == Clustering.objects.current().get(site=site).algorithm
 
+    @pytest.mark.parametrize(("options", "n_asked"), [([], 1), (["--compare"], 0)])
+    def test_a_worker_is_asked_for_the_pictures_of_the_current_clusters(
+        self, options: list[str], n_asked: int
+    ) -> None:
+        shop()
+        call("cluster_site", "shop", *options)
+
+        drawing = Job.objects.unfinished().filter(task="clustering.draw_thumbnails")
+        assert n_asked == drawing.count()
+
     def test_a_site_without_pages_is_an_error(self) -> None:
         site_of("bare")
 
@@ -115,7 +125,8 @@ class TestClusterSite:
         left = create_here(clustering_request(site=site))
         call("cluster_site", "shop")
 
-        assert [left.pk] == list(Job.objects.values_list("pk", flat=True))
+        clusterings = Job.objects.filter(task=left.task)
+        assert [left.pk] == list(clusterings.values_list("pk", flat=True))
 
     def test_one_that_does_something_else_is_in_the_way(self) -> None:
         create_here(clustering_request(site=shop(), algorithm="shingles"))
