@@ -21,7 +21,7 @@ from rules.models import Impact, JudgedPage, Review, Rule
 from rules.services.learning.held_out import MAX_JUDGED
 from rules.services.review.judging import validity_so_far
 
-N_KEYS = 9  # attributes that have a key of their own
+KEYS = "1234567890cdefhilmqrtvwxz"  # of attributes; the other letters do something else there
 VALUES_SHOWN = 12  # of one attribute on a page of several records
 MAX_MARKS = 300
 
@@ -134,14 +134,14 @@ def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[Judge
     """Return what the rule extracts from a page, attribute by attribute."""
     records = [line.values for line in page.lines if line.values]
     rows = []
-    for number, attribute in enumerate(page.review.rule.attributes, 1):
+    for number, attribute in enumerate(page.review.rule.attributes):
         values = [
             record[attribute.name] for record in records if record.get(attribute.name) is not None
         ]
         rows.append(
             JudgedValue(
                 name=attribute.name,
-                key=str(number) if number <= N_KEYS else "",
+                key=KEYS[number] if number < len(KEYS) else "",
                 values=values[:VALUES_SHOWN],
                 n_more=max(0, len(values) - VALUES_SHOWN),
                 is_marked=attribute.name in page.marked,

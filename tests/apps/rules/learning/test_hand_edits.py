@@ -236,17 +236,24 @@ class TestKeeping:
         draft = learn_panel(cluster=rule.cluster).rule
         assert draft is not None
         mine = HandEdit(draft, None, {"price": ["//dd[1]"]})
-        seen = {"newest": draft.version, "newest_made_at": draft.made_at}
+
+        def save(seen: Rule) -> Rule:
+            return keep_version(
+                cluster=rule.cluster,
+                edit=mine,
+                why="Moved.",
+                newest=seen.version,
+                newest_made_at=seen.made_at,
+            )
 
         annotate_product(site, 2)
         again = learn_panel(cluster=rule.cluster).rule
 
+        assert again is not None
         assert draft == again
         with pytest.raises(NewerVersion, match=rf"@{draft.version} was made meanwhile"):
-            keep_version(cluster=rule.cluster, edit=mine, why="Moved.", **seen)
-        seen["newest_made_at"] = again.made_at
-        kept_now = keep_version(cluster=rule.cluster, edit=mine, why="Moved.", **seen)
-        assert draft.version + 1 == kept_now.version
+            save(draft)
+        assert draft.version + 1 == save(again).version
 
     def test_the_annotation_panel_goes_on_with_what_is_learnt(self) -> None:
         _, rule = learnt_shop(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -143,6 +144,21 @@ class TestDeciding:
 
 
 class TestJudging:
+    def test_attributes_beyond_the_tenth_have_keys_that_mean_nothing_else(
+        self, rob: Client
+    ) -> None:
+        rule = shop_with_draft()
+        rule.schema = [{"name": f"field{n}"} for n in range(12)]
+        rule.save()
+        proposed(rule)
+
+        page = text(rob, at(rule))
+        keys = re.findall(r'value="field\d+" data-key="(.)"', page)
+        others = re.findall(r'data-key="(\w)"', page)
+
+        assert list("1234567890cd") == keys
+        assert len(others) == len(set(others))
+
     def test_one_post_judges_and_shows_the_next_page(self, rob: Client) -> None:
         rule = shop_with_draft()
         proposed(rule)
