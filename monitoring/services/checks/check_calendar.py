@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
+from django.db.models import Q
 from django.utils import timezone
 
 from monitoring.models import Check, Slot
@@ -71,16 +72,17 @@ def calendars_of(sites: Iterable[int], n: int = CALENDAR_DAYS) -> dict[int, list
     days = last_days(n)
     since = timezone.make_aware(datetime.combine(days[0], datetime.min.time()))
     worst: dict[tuple[int, date], Day] = {}
+    zone = timezone.get_current_timezone()  # asked for once: there are many checks
     checks = Check.objects.done().filter(site__in=sites, made_at__gte=since).order_by("pk")
-    columns = ("pk", "site", "made_at", "verdict", "warnings")
-    for pk, site, made_at, verdict, warnings in checks.values_list(*columns):
+    rows = checks.values_list("pk", "site", "made_at", "verdict", ~Q(warnings=[]))
+    for pk, site, made_at, verdict, has_warnings in rows:
         kind = VERDICT_KINDS[verdict]
-        if kind is AS_IT_WAS and warnings:
+        if kind is AS_IT_WAS and has_warnings:
             kind = WARNING
-        _keep_worst(worst, site, Day(timezone.localdate(made_at), kind, pk))
+        _keep_worst(worst, site, Day(made_at.astimezone(zone).date(), kind, pk))
     slots = Slot.objects.filter(schedule__site__in=sites, at__gte=since, state__in=list(SLOT_KINDS))
     for site, at, state in slots.values_list("schedule__site", "at", "state"):
-        _keep_worst(worst, site, Day(timezone.localdate(at), SLOT_KINDS[state], None))
+        _keep_worst(worst, site, Day(at.astimezone(zone).date(), SLOT_KINDS[state], None))
     return {
         site: [worst.get((site, day), Day(day, NOT_CHECKED, None)) for day in days]
         for site in sites

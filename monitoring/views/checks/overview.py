@@ -15,6 +15,8 @@ from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of, list_part, words
 
+SITES_SHOWN = 25  # each with its calendar
+
 
 @needs_role(Role.VIEWER)
 @require_GET
@@ -23,7 +25,8 @@ def monitoring(request: HttpRequest) -> HttpResponse:
     query = words(request)
     shown = choice_of(request, "show", overview_rows.FILTERS)
     visible = Site.objects.visible_to(user)
-    part = list_part(request, of_state(visible.matching(query), shown), order=["name"])
+    sites = of_state(visible.matching(query), shown)
+    part = list_part(request, sites, order=["name"], size=SITES_SHOWN)
     now = timezone.now()
     total = overview_rows.total_figures(visible, now)
     alerts = overview_rows.open_alerts(visible)
