@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.utils import timezone
 
 from monitoring.models import Check, Slot
@@ -74,10 +74,12 @@ def calendars_of(sites: Iterable[int], n: int = CALENDAR_DAYS) -> dict[int, list
     worst: dict[tuple[int, date], Day] = {}
     zone = timezone.get_current_timezone()  # asked for once: there are many checks
     checks = Check.objects.done().filter(site__in=sites, made_at__gte=since).order_by("pk")
-    rows = checks.values_list("pk", "site", "made_at", "verdict", ~Q(warnings=[]))
-    for pk, site, made_at, verdict, has_warnings in rows:
+    has_warnings = ExpressionWrapper(~Q(warnings=[]), BooleanField())
+    columns = ("pk", "site", "made_at", "verdict", "has_warnings")
+    rows = checks.annotate(has_warnings=has_warnings).values_list(*columns)
+    for pk, site, made_at, verdict, is_warned in rows:
         kind = VERDICT_KINDS[verdict]
-        if kind is AS_IT_WAS and has_warnings:
+        if kind is AS_IT_WAS and is_warned:
             kind = WARNING
         _keep_worst(worst, site, Day(made_at.astimezone(zone).date(), kind, pk))
     slots = Slot.objects.filter(schedule__site__in=sites, at__gte=since, state__in=list(SLOT_KINDS))

@@ -51,7 +51,20 @@ class RepairPlan:
         sentences = list(self.reuse.why)
         if self.relearnt is not None:
             sentences.append(f"New rule: {self.relearnt.verdict.why}")
+            if self.relearnt.silent:
+                sentences.append(_told_of_silence(self.relearnt))
         return " ".join(sentences)
+
+
+def _told_of_silence(relearnt: RelearntRule) -> str:
+    """Return a sentence: what nothing is proposed for, and the page that would settle most of it."""
+    names = ", ".join(relearnt.silent)
+    if not relearnt.page_to_annotate:
+        return f"Nothing is proposed for {names}: no page shows the stored values any more."
+    return (
+        f"Nothing is proposed for {names}: annotate {relearnt.page_to_annotate}, which still shows the "
+        "values of most."
+    )
 
 
 def plan_cluster(

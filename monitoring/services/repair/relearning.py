@@ -89,6 +89,10 @@ class RelearntRule:
     right_on_new_pages: frozenset[str] = frozenset()
     # By URL, the attributes that the rule gives though the page seems not to have them.
     spurious: Mapping[str, set[str]] = field(default_factory=dict)
+    # The attributes that had values and are not proposed, and the page on which to annotate them: it
+    # still shows the values of most. Blank where none does.
+    silent: Sequence[str] = ()
+    page_to_annotate: str = ""
 
 
 def compare_versions(
@@ -115,7 +119,8 @@ def relearn(
     """
     if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
-    proposed = propose_annotations(_known_pages(old, fresh), rule.attributes)
+    known = _known_pages(old, fresh)
+    proposed = propose_annotations(known, rule.attributes)
     annotated = choose_pages(proposed, MAX_ANNOTATED_PAGES)
     if not annotated:
         return None
@@ -134,7 +139,8 @@ def relearn(
     unreliable = _unreliable_attributes(relearnt, rule.attributes)
     if unreliable:
         relearnt = _learn(task, annotated, unreliable)
-    return _judged_by_field(relearnt, rule.attributes, old)
+    judged = _judged_by_field(relearnt, rule.attributes, old)
+    return None if judged is None else _with_silent_attributes(judged, known)
 
 
 def _judged_by_field(
@@ -149,6 +155,19 @@ def _judged_by_field(
     verdict = relearnt.verdict
     has_passed = verdict.n_passed > 0 and is_reliable and has_most
     return replace(relearnt, verdict=replace(verdict, has_passed=has_passed))
+
+
+def _with_silent_attributes(relearnt: RelearntRule, known: Sequence[KnownPage]) -> RelearntRule:
+    """Return a rule with what it leaves out, and the page that would settle most of it."""
+    had = {name for page in known for name in page.golden}
+    silent = sorted(had - relearnt.measures.keys())
+    best, most = "", 0
+    for page in known:
+        golden_values = [page.golden[name] for name in silent if name in page.golden]
+        n_shown = sum(_is_shown(golden, page.page.texts.whole) for golden in golden_values)
+        if n_shown > most:
+            best, most = page.url, n_shown
+    return replace(relearnt, silent=silent, page_to_annotate=best)
 
 
 def _known_pages(old: Iterable[OldPage], fresh: Mapping[str, FreshPage]) -> list[KnownPage]:

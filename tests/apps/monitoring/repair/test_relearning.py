@@ -225,3 +225,26 @@ class TestWrongStoredValues:
 
     def test_what_the_menu_of_every_page_shows_refutes_nothing(self) -> None:
         assert {"name", "brand"} == self.relearnt(n_wrong=3, menu=True)
+
+
+def test_what_nothing_is_proposed_for_is_said_with_the_page_to_annotate() -> None:
+    attributes = [AttributeType("name", is_constant=True), AttributeType("note", is_constant=True)]
+    rule = Rule(
+        cluster=Cluster(name="products", site=Site(name="shop")),
+        schema=[attribute.as_json() for attribute in attributes],
+    )
+    fresh = {}
+    old = []
+    for n in range(12):
+        url = f"http://shop.example/{n}"
+        told = "left over from stock 3" if n == 3 else f"nothing of {n}"
+        body = f"<html><body><h1>Rope {n}</h1><p>{told}, sold by us</p></body></html>"
+        fresh[url] = FreshPage(url, body.encode(), "text/html")
+        golden = line(name=f"Rope {n}", note=f"left over from stock {n}")
+        old.append(OldPage(RawPage(url, b""), [golden]))
+
+    relearnt = relearn(rule, old, fresh, fresh)
+
+    assert relearnt is not None
+    assert {"name"} == set(relearnt.measures)
+    assert (["note"], "http://shop.example/3") == (relearnt.silent, relearnt.page_to_annotate)
