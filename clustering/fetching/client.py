@@ -99,7 +99,8 @@ def _as_browsers_read(header: str) -> str:
         return header
 
 
-def _takes_all(_status: int, _content_type: str) -> bool:
+def takes_all(_status: int, _content_type: str) -> bool:
+    """Return that a body is read, whatever it is."""
     return True
 
 
@@ -129,7 +130,7 @@ class Client:
         max_bytes: int = MAX_BYTES,
         is_cut: bool = False,
         seconds: float = PAGE_SECONDS,
-        takes: Callable[[int, str], bool] = _takes_all,
+        takes: Callable[[int, str], bool] = takes_all,
     ) -> Fetched:
         """Return the answer of a URL, or raise what is a FetchRefused.
 
@@ -286,7 +287,7 @@ class Fetcher:
         is_cut: bool = False,
         seconds: float = PAGE_SECONDS,
         tries: int = 1,
-        takes: Callable[[int, str], bool] = _takes_all,
+        takes: Callable[[int, str], bool] = takes_all,
     ) -> Fetched:
         """Return what `Client.fetch` returns, or raise what it raises; try trouble again."""
 

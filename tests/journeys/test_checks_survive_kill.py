@@ -45,7 +45,7 @@ def moved(name, address):
     for page in Page.objects.filter(site=site):
         url = page.url.replace(site.root_url, address + "/")
         Page.objects.filter(pk=page.pk).update(url=url, url_hash=url_hash(url))
-    Site.objects.filter(pk=site.pk).update(name=name, root_url=address + "/", crawl_delay=0.0)
+    Site.objects.filter(pk=site.pk).update(name=name, root_url=address + "/", crawl_delay=0.01)
     return Site.objects.get(pk=site.pk)
 
 checked, mended = moved("checked", {checked!r}), moved("mended", {mended!r})

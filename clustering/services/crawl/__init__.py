@@ -12,12 +12,13 @@ fetch_service  the jobs that fetch, many in one process
 engine         drives the crawls of a process, and stores what comes for all of them
 crawler        one crawl at work: what it asks for next
 host_queue     a crawl's requests to one host
-fetch_tasks    the fetch of one page
+fetch_tasks    what is fetched: pages of a crawl, and errands
+errands        addresses that a check, a repair or a page's look has fetched in the same turns
 frontier       the pages still to visit, as rows
 limits         how far and how fast a crawl goes: checked once, whoever asks
 crawl_results  answers, judged and stored
 site_sessions  what a site is asked with, from its row
 hosts          the leases, pauses and robots.txt of hosts
 
-Imported from outside: the three requests for crawls, `takes_page`, and `hosts`.
+Imported from outside: the three requests for crawls, `takes_page`, `hosts` and `errands`.
 """

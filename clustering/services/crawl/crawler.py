@@ -9,7 +9,8 @@ order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -31,18 +32,23 @@ from clustering.fetching.sessions import SiteLogIn, SiteSession, WayOut
 from clustering.models import Host, Page
 from clustering.services.crawl import hosts, site_sessions
 from clustering.services.crawl.crawl_results import BatchResult, CrawlWriter, takes_page
-from clustering.services.crawl.fetch_tasks import FetchTask, FileFetch
+from clustering.services.crawl.fetch_tasks import Errand, FetchTask
 from clustering.services.crawl.frontier import DuePage, Frontier, LinkTarget, NewlyDue
-from clustering.services.crawl.host_queue import HostQueue
+from clustering.services.crawl.host_queue import HostGivenUp, HostQueue
+from clustering.services.crawl.hosts import HostAnswer, HostTaken
 from vertex.core.models import Site
 from vertex.core.services.jobs.held_jobs import JobProgress
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
 RETRY_HOST_SECONDS: Final = 1.0  # after which a host that another job has is tried again
+MAX_SILENCE_SECONDS: Final = 30.0  # that a host may ask for and that everybody waits in place
 MIN_REPORTED_WAIT: Final = 3.0  # seconds
-MAX_LOG_IN_BYTES: Final = 10 * 1024 * 1024  # of a page with a form
 MAX_LOG_IN_TRIES: Final = 3  # where the host is in trouble
 MAX_LOGGED_OUT: Final = 3  # pages in a row that show nobody logged in, after logging in again
+
+
+class NobodyLoggedIn(JobFailed):
+    """The site is for those who are logged in, and nobody can be."""
 
 
 class CrawlDriver(Protocol):
@@ -83,9 +89,13 @@ class Crawler:
     queue_by_task: dict[FetchTask, HostQueue] = field(default_factory=dict)
     # Hosts that another crawl has, and when to try again.
     waits_for: dict[int, float] = field(default_factory=dict)
-    # Files to fetch, by host, until its queue has them.
-    files: dict[int, list[FileFetch]] = field(default_factory=dict)
+    # Errands to go on, by host, until its queue has them.
+    errands: dict[int, list[Errand]] = field(default_factory=dict)
+    settled_errands: deque[Errand] = field(default_factory=deque)  # until whoever asked takes them
     session: SiteSession | None = None  # with which the site is fetched, where it is not as all are
+    logs_in: bool = True  # where the site is for those who are logged in
+    # The clock of the process until when a host is waited for that another job has.
+    patient_until: float = math.inf
     log_in: LogInState = field(default_factory=LogInState)
     doing: str = ""  # the message of the job where nothing is being waited for
     n_visited: int = 0
@@ -130,17 +140,34 @@ class Crawler:
 
     def fetch_file(self, url: str, max_bytes: int) -> Fetched:
         """Return a file of the site that is no page, fetched in its host's turn. Raises FetchRefused."""
-        file = FileFetch(url, max_bytes)
-        host = self.frontier.host_of(url)
-        self.files.setdefault(host, []).append(file)
-        if host in self.queues:
-            self._queue_files(self.queues[host])
-        else:
-            self.waits_for.setdefault(host, 0.0)
+        errand = Errand(url, max_bytes)
+        self.send_out([errand])
         self.engine.drive(self)
-        if file.answer is None:
-            raise file.refused or FetchRefused(f"{url} was not fetched")
-        return file.answer
+        self.settled_errands.clear()
+        if errand.answer is None:
+            raise errand.refused or FetchRefused(f"{url} was not fetched")
+        return errand.answer
+
+    def send_out(self, errands: Iterable[Errand]) -> None:
+        """Have errands done when it is the turn of each."""
+        for errand in errands:
+            host = self.frontier.host_of(errand.address)
+            if host in self.queues:
+                self.queues[host].errands.append(errand)
+            else:
+                self.errands.setdefault(host, []).append(errand)
+                self.waits_for.setdefault(host, 0.0)
+
+    def call_off_errands(self) -> None:
+        """Forget all errands: nobody waits for them any more."""
+        self.errands.clear()
+        for queue in self.queues.values():
+            queue.errands.clear()
+            queue.errands_under_way.clear()
+        tasks = [task for task in self.queue_by_task if task.errand is not None]
+        self.engine.requests.call_off(tasks)
+        for task in tasks:
+            del self.queue_by_task[task]
 
     def read_robots(self, url: str) -> None:
         """Have the robots.txt of an address's host read, where it is obeyed and not known."""
@@ -172,7 +199,7 @@ class Crawler:
     @property
     def is_settled(self) -> bool:
         """Return whether nothing is due, or enough was visited, and all answers are stored."""
-        if any(queue.tasks or queue.files for queue in self.queues.values()):
+        if any(queue.tasks or queue.has_errands for queue in self.queues.values()):
             return False
         if self.has_enough:
             return True
@@ -225,8 +252,9 @@ class Crawler:
         queues = [queue for queue in self.queues.values() if not queue.is_idle]
         for queue in queues:
             self._ask_for_robots(queue)
-            self._ask_for_file(queue)
+            self._ask_for_errands(queue)
             self._give_up(queue)
+            self._check_patience(queue)
         if may_ask and not self.log_in.is_awaited:
             self._ask(queues)
         moments = [queue.look_at() for queue in queues]
@@ -242,9 +270,20 @@ class Crawler:
             if hosts.lease_host(host=host, job=self.run.job):
                 del self.waits_for[pk]
                 self.queues[pk] = self._open_queue(host)
-                self._queue_files(self.queues[pk])
+                self.queues[pk].errands.extend(self.errands.pop(pk, []))
+            elif now > self.patient_until:
+                raise HostTaken(f"{host.leased_by or 'another job'} fetches from {host.name}")
             else:
                 self.waits_for[pk] = now + RETRY_HOST_SECONDS
+
+    def _check_patience(self, queue: HostQueue) -> None:
+        """Raise HostTaken where a host asks for a longer pause than there is patience for."""
+        now = monotonic()
+        patience = max(MAX_SILENCE_SECONDS, queue.delay, self.patient_until - now)
+        if queue.next_at - now > patience and not queue.is_idle:
+            moments = [queue.host.next_fetch_at, queue.host.retry_after]
+            until = max((moment for moment in moments if moment is not None), default=None)
+            raise HostTaken(f"{queue.host.name} asked to be left alone", until)
 
     def _open_queue(self, host: Host) -> HostQueue:
         delay = self.run.job.params.get("delay")
@@ -303,62 +342,95 @@ class Crawler:
             ask = partial(read_robots, queue.client, queue.host.name)
             self._send(queue, FetchTask(self.run.job.pk, None, ask=ask))
 
-    def _queue_files(self, queue: HostQueue) -> None:
-        queue.files.extend(self.files.pop(queue.host.pk, []))
+    def _ask_for_errands(self, queue: HostQueue) -> None:
+        """Ask for as many errands as the host may get now."""
+        while not self.log_in.is_awaited or (queue.errands and queue.errands[0].is_log_in):
+            errand = queue.next_errand()
+            if errand is None:
+                return
+            # Whoever was given an account may use the form, whatever robots.txt says of it.
+            refused = None if errand.is_log_in else queue.refusal_of(errand.address)
+            task = FetchTask(self.run.job.pk, None, errand, refused=refused)
+            if refused:
+                self._count(queue, task)
+                errand.refuse(refused)
+                self.settled_errands.append(errand)
+                continue
+            task.ask = partial(self._go_on_errand, queue, errand)
+            queue.errands_under_way.add(errand)
+            self._send(queue, task)
 
-    def _ask_for_file(self, queue: HostQueue) -> None:
-        """Ask for the next file of a host, when it may be asked and nothing else is on its way."""
-        is_busy = queue.is_fetching_file or queue.n_outstanding
-        if not queue.files or is_busy or queue.awaits_robots or not queue.may_be_asked:
-            return
-        file = queue.files[0]
-        if self.log_in.is_awaited and not file.is_log_in:
-            return
-        # Whoever was given an account may use the form, whatever robots.txt says of it.
-        file.refused = None if file.is_log_in else queue.refusal_of(file.url)
-        if file.refused:
-            queue.files.popleft()
-            return
-        queue.is_fetching_file = True
-        ask = partial(queue.client.fetch, file.url, max_redirects=0, max_bytes=file.max_bytes)
-        if file.is_log_in and self.session is not None and self.session.log_in is not None:
-            ask = partial(log_in, queue.client, self.session, self.session.log_in)
-        self._send(queue, FetchTask(self.run.job.pk, None, file, ask))
+    async def _go_on_errand(self, queue: HostQueue, errand: Errand) -> Fetched:
+        """Make the request of an errand, on the loop."""
+        if errand.is_log_in and self.session is not None and self.session.log_in is not None:
+            return await log_in(queue.client, self.session, self.session.log_in)
+        request = partial(
+            queue.client.fetch,
+            errand.address,
+            headers=errand.headers,
+            max_redirects=0,
+            max_bytes=errand.max_bytes,
+            seconds=errand.seconds,
+            takes=errand.takes,
+        )
+        return await (self._fetch_page(errand.address, request) if errand.is_page else request())
 
-    def _accept_file(self, queue: HostQueue, task: FetchTask) -> None:
-        queue.is_fetching_file = False
-        file = queue.files.popleft()
-        file.refused = task.refused
-        file.answer = task.answer if isinstance(task.answer, Fetched) else None
+    def _accept_errand(self, queue: HostQueue, task: FetchTask, errand: Errand) -> None:
+        """Hand an answer to whoever asked, or go on: another try, a redirect, after logging in."""
+        queue.errands_under_way.discard(errand)
+        self._count(queue, task)
+        if queue.delay:
+            hosts.keep_next_fetches({queue.host.pk: queue.delay})
+        if self._mends_log_out(task) or errand.take(task):
+            self.send_out([errand])
+        else:
+            self.settled_errands.append(errand)
+
+    def _count(self, queue: HostQueue, task: FetchTask) -> None:
+        """Count what came of an errand where operators see what is asked of a host."""
+        hosts.count_answers([HostAnswer(queue.host.pk, task.was_asked, task.n_bytes, task.problem)])
 
     def _send(self, queue: HostQueue, task: FetchTask) -> None:
         self.queue_by_task[task] = queue
         self.engine.requests.send(task)
 
     async def _visit(self, queue: HostQueue, page: DuePage) -> Fetched:
-        """Fetch a page if it has changed, on the loop; a browser draws it in a thread."""
+        """Fetch a page if it has changed, on the loop."""
+        request = partial(
+            queue.client.fetch,
+            page.url,
+            headers=page.conditions,
+            max_redirects=0,
+            takes=takes_page,
+        )
+        return await self._fetch_page(page.url, request)
+
+    async def _fetch_page(
+        self, url: str, request: Callable[[], Coroutine[Any, Any, Fetched]]
+    ) -> Fetched:
+        """Make a request as whoever is logged in; a browser draws the page in a thread instead."""
         if self.site.render:
             render = partial(
-                self.engine.renderer().render, page.url, takes=takes_page, session=self.session
+                self.engine.renderer().render, url, takes=takes_page, session=self.session
             )
             answer = await do_in_thread(render)
         else:
-            answer = await queue.client.fetch(
-                page.url, headers=page.conditions, max_redirects=0, takes=takes_page
-            )
+            answer = await request()
         if self._form is not None:
             await check_logged_in(answer, self._form)
         return answer
 
     def _give_up(self, queue: HostQueue) -> None:
         """Write off the due pages of a host that cannot be fetched from."""
-        if not queue.gives_up_for or queue.tasks or queue.is_fetching_file:
+        if not queue.gives_up_for or queue.tasks or queue.errands_under_way:
             return
-        while queue.files:
-            file = queue.files.popleft()
-            file.refused = FetchRefused(queue.gives_up_for)
-            if file.is_log_in:
+        while queue.errands:
+            errand = queue.errands.popleft()
+            if errand.is_log_in:
                 self._end_without_log_in(queue.gives_up_for)
+            if not errand.n_tries:  # else what it brought stays
+                errand.refuse(HostGivenUp(queue.gives_up_code, queue.gives_up_for))
+            self.settled_errands.append(errand)
         with transaction.atomic():
             self.run.renew()
             n_pages = self.frontier.write_off(queue.host, queue.gives_up_code, queue.gives_up_for)
@@ -377,10 +449,10 @@ class Crawler:
         pause = queue.learn_from(task)
         if pause:
             hosts.keep_pause(host=queue.host, until=timezone.now() + pause)
-        if task.file is not None and task.file.is_log_in:
-            self._accept_log_in(queue, task)
-        elif task.file is not None:
-            self._accept_file(queue, task)
+        if task.errand is not None and task.errand.is_log_in:
+            self._accept_log_in(queue, task, task.errand)
+        elif task.errand is not None:
+            self._accept_errand(queue, task, task.errand)
         elif task.page is None:
             self._accept_robots(queue, task)
         elif self._form is not None:
@@ -403,7 +475,7 @@ class Crawler:
 
     @property
     def _form(self) -> SiteLogIn | None:
-        return self.session.log_in if self.session else None
+        return self.session.log_in if self.session and self.logs_in else None
 
     def _refusal_of_way_out(self, url: str) -> FetchRefused | None:
         if self._form is None or not leads_out(url):
@@ -417,20 +489,20 @@ class Crawler:
         if self.session.is_logged_in or self.is_settled:
             return
         self.log_in.is_awaited = True
-        file = FileFetch(self._form.url, MAX_LOG_IN_BYTES, is_log_in=True)
-        host = self.frontier.host_of(file.url)
+        errand = Errand(self._form.url, is_log_in=True)
+        host = self.frontier.host_of(errand.url)
         if host in self.queues:
-            queue = self.queues[host]
-            queue.files.insert(int(queue.is_fetching_file), file)
+            self.queues[host].errands.appendleft(errand)
         else:
-            self.files.setdefault(host, []).insert(0, file)
+            self.errands.setdefault(host, []).insert(0, errand)
             self.waits_for.setdefault(host, 0.0)
 
-    def _accept_log_in(self, queue: HostQueue, task: FetchTask) -> None:
+    def _accept_log_in(self, queue: HostQueue, task: FetchTask, errand: Errand) -> None:
         """Go on as somebody who is logged in, try again, or raise JobFailed."""
         if self.session is None:
             raise TypeError("nobody logs in without a session")
-        self._accept_file(queue, task)
+        queue.errands_under_way.discard(errand)
+        self._count(queue, task)
         self.log_in.is_awaited = False
         if task.refused is None:
             self.log_in.done_at = monotonic()
@@ -442,18 +514,12 @@ class Crawler:
             self._end_without_log_in(str(task.refused))
 
     def _look_for_log_out(self, task: FetchTask, page: DuePage) -> None:
-        """Log in again, once, where a page shows that nobody is logged in any more."""
-        if self.session is None:
-            return
+        """Give up where several pages in a row show nobody logged in, though somebody logged in again."""
         if not task.is_logged_out:
             if isinstance(task.answer, Fetched) and task.answer.body:
                 self.log_in.pages_without.clear()
             return
-        if task.asked_at < self.log_in.done_at or not self.session.is_logged_in:
-            return  # asked before: the page is asked for again
-        if not self.log_in.is_mended:
-            self.log_in.is_mended = True
-            self.session.forget_cookies()
+        if self._mends_log_out(task):
             return
         self.log_in.pages_without.add(page.pk)
         if len(self.log_in.pages_without) >= MAX_LOGGED_OUT:
@@ -461,13 +527,25 @@ class Crawler:
                 f"logged out again after logging in anew; {page.url} {task.refused}"
             )
 
+    def _mends_log_out(self, task: FetchTask) -> bool:
+        """Return whether nobody was logged in and is for the next answer: once, somebody logs in again."""
+        if self.session is None or not task.is_logged_out:
+            return False
+        if task.asked_at < self.log_in.done_at or not self.session.is_logged_in:
+            return True  # asked before
+        if self.log_in.is_mended:
+            return False
+        self.log_in.is_mended = True
+        self.session.forget_cookies()
+        return True
+
     def _end_without_log_in(self, problem: str) -> None:
         """Record why nobody is logged in: in the job, on the site's page, in the list of refusals."""
         if self.session is None or self._form is None:
             raise TypeError("nobody logs in without a session")
         site_sessions.keep_log_in_problem(site=self.site, session=self.session, problem=problem)
         self.writer.refuse(self._form.url, "log_in", problem)
-        raise JobFailed(
+        raise NobodyLoggedIn(
             f"nobody is logged in at {self.site.name}: {problem}. What is stored stays; the crawl can go"
             " on from there"
         )

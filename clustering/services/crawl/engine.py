@@ -126,9 +126,15 @@ class Engine:
         self.wake(crawler)
         self._look_at_woken()
         while crawler.error is None and not crawler.is_settled:
-            if stopping.is_set():
-                raise SystemExit
-            self.step()
+            self.go_on(crawler)
+        if crawler.error is not None:
+            raise crawler.error
+
+    def go_on(self, crawler: Crawler) -> None:
+        """Do one step for a crawl that its own thread waits for. Raises what ends it."""
+        if stopping.is_set():
+            raise SystemExit
+        self.step()
         if crawler.error is not None:
             raise crawler.error
 

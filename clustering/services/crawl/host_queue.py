@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from clustering.fetching.client import Client, Fetched
 from clustering.fetching.politeness import BUSY, back_off, pause_asked
+from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsDisallow, RobotsUnavailable
 from clustering.models import Host
-from clustering.services.crawl.fetch_tasks import FetchTask, FileFetch
+from clustering.services.crawl.fetch_tasks import Errand, FetchTask
 from clustering.services.crawl.frontier import DuePage, Frontier
 
 MAX_CONNECTIONS: Final = 8  # at once, to a host that asks for no pause between requests
@@ -31,6 +32,17 @@ MAX_FAILURES_EARLY: Final = 3  # of one that never did
 HOST_REFUSALS: Final = frozenset({"address", "dns", "tls", "no_browser", "proxy"})
 
 
+class HostGivenUp(FetchRefused):
+    """The host is not asked any more: it refused as a whole, or failed too often in a row."""
+
+    code = "silent"
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        if code in HOST_REFUSALS or code == RobotsUnavailable.code:
+            self.code = code
+
+
 @dataclass(slots=True, eq=False)
 class HostQueue:
     """One host during a crawl. Pages are stored in the order in which they were requested."""
@@ -43,8 +55,8 @@ class HostQueue:
     next_at: float = 0.0
     tasks: deque[FetchTask] = field(default_factory=deque)
     has_asked_for_robots: bool = False
-    files: deque[FileFetch] = field(default_factory=deque)  # the first may be on its way
-    is_fetching_file: bool = False
+    errands: deque[Errand] = field(default_factory=deque)  # to be asked for
+    errands_under_way: set[Errand] = field(default_factory=set)
     gives_up_for: str = ""
     gives_up_code: str = ""
     has_answered: bool = False
@@ -80,8 +92,12 @@ class HostQueue:
     @property
     def is_idle(self) -> bool:
         """Return whether nothing is left to do here."""
-        is_at_work = self.tasks or self.files
+        is_at_work = self.tasks or self.has_errands
         return not (is_at_work or self._loaded or self._may_have_due or self._rests_until)
+
+    @property
+    def has_errands(self) -> bool:
+        return bool(self.errands or self.errands_under_way)
 
     def wait(self, seconds: float) -> None:
         """Request nothing during these seconds."""
@@ -123,14 +139,27 @@ class HostQueue:
     def next_page(self, frontier: Frontier) -> DuePage | None:
         """Return the page to request now, None without one or while the host needs a pause."""
         n_at_once = 1 if self.delay else MAX_CONNECTIONS
-        if self.awaits_robots or self.files or not self.may_be_asked:
-            return None  # a file comes first, since it tells of pages
+        if self.awaits_robots or self.has_errands or not self.may_be_asked:
+            return None  # errands come first: a sitemap tells of pages
         if self.n_outstanding >= n_at_once or len(self.tasks) >= MAX_UNSTORED:
             return None
         self._load(frontier)
         if not self._loaded or self._is_too_early(self._loaded[0]):
             return None
         return self._loaded.popleft()
+
+    def next_errand(self) -> Errand | None:
+        """Return the errand to go on now, None without one or while the host needs a pause.
+
+        Nothing else is on its way while somebody logs in; a host that has not answered yet is asked once at
+        a time.
+        """
+        if not self.errands or self.awaits_robots or self.n_outstanding or not self.may_be_asked:
+            return None
+        is_alone = self.errands[0].is_log_in or self.delay or not self.has_answered
+        if len(self.errands_under_way) >= (1 if is_alone else MAX_CONNECTIONS):
+            return None
+        return self.errands.popleft()
 
     @property
     def may_be_asked(self) -> bool:

@@ -23,6 +23,14 @@ _ADD_ANSWERS: Final = (
 )
 
 
+class HostTaken(Exception):
+    """Another job fetches from a host, or it asked to be left alone until some time."""
+
+    def __init__(self, reason: str, until: datetime | None = None) -> None:
+        super().__init__(reason)
+        self.until = until
+
+
 class HostAnswer(NamedTuple):
     """An answer of a host, or why there was none."""
 

@@ -7,7 +7,6 @@ Start at `checking.run_checks`, which lists the steps.
     watched         what is checked of a site: published rules, bellwethers, golden records
     fresh_pages     pages as they are now, from an archive or from the site
     fetched_pages   pages that a check or a repair fetched, stored as they come
-    host_leases     turns at a host, shared with crawls
     tested_pages    a page's bytes, tree and text, and what a rule extracts from it
     testing         the tests of a cluster's bellwethers, and its verdict
     error_pages     how the error pages of a site look
@@ -19,6 +18,6 @@ Start at `checking.run_checks`, which lists the steps.
     check_calendar  a cell a day with the worst that checks found
     retention       how long findings are kept
 
-Repairs use `fresh_pages`, `fetched_pages`, `host_leases` and `tested_pages`; the guard requests
+Repairs use `fresh_pages`, `fetched_pages` and `tested_pages`; the guard requests
 checks.
 """

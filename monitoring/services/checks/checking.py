@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from clustering.dom.addresses import address_keys
 from clustering.models import Snapshot
+from clustering.services.crawl.errands import postpones
 from clustering.services.looks.assets import start_fetching_assets
 from clustering.services.pages.stored_pages import given_url_by_url
 from monitoring.algorithms.site_change import (
@@ -34,7 +35,6 @@ from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages
 from monitoring.services.checks.changes import save_check
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
-from monitoring.services.checks.host_leases import postpones
 from monitoring.services.checks.looking_again import failed_when_undecided, plan_again
 from monitoring.services.checks.plausibility import suspicions_of_check
 from monitoring.services.checks.testing import TestedCluster, test_cluster, triage_of
@@ -165,7 +165,7 @@ def _read_fresh_pages(check_run: CheckRun) -> dict[str, FreshPage]:
         return pages_of_source(
             Path(check_run.source), site, set(pages) | other_urls, renew=run.renew
         )
-    fetched_pages.fetch_pages(run, site, pages.values(), check=check_run.check)
+    fetched_pages.fetch_pages(run, pages.values(), check=check_run.check)
     return fetched_pages.fresh_pages(check=check_run.check)
 
 
@@ -177,7 +177,7 @@ def _test_clusters(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[
     if check_run.source or not urls or error_pages.was_probed(check_run.site):
         return tested
     with check_run.run.kept_alive():
-        answers = error_pages.fetch_missing(check_run.run, check_run.site, urls)
+        answers = error_pages.fetch_missing(check_run.run, urls)
     error_pages.save_probes(site=check_run.site, answers=answers)
     return _test_once(check_run, fresh)
 

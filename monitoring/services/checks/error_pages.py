@@ -8,10 +8,11 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from clustering.services.crawl.errands import open_errands, patience_of
 from monitoring.algorithms import soft_errors
 from monitoring.algorithms.error_pages import ErrorSignature, missing_address, signature_of
 from monitoring.models import ErrorPage
-from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher
+from monitoring.services.checks.fresh_pages import FreshPage, errand_for, page_of
 from monitoring.services.checks.tested_pages import read_tree
 from monitoring.services.checks.testing import TestedCluster
 from vertex.core.models import Site
@@ -46,12 +47,14 @@ def was_probed(site: Site) -> bool:
     return probes.filter(seen_at__gt=timezone.now() - PROBE_AGAIN_AFTER).exists()
 
 
-def fetch_missing(run: JobRun, site: Site, urls: Iterable[str]) -> list[tuple[str, FreshPage]]:
+def fetch_missing(run: JobRun, urls: Iterable[str]) -> list[tuple[str, FreshPage]]:
     """Fetch addresses beside some pages that do not exist, one for each folder. Raises HostTaken."""
     word = secrets.token_hex(8)
     wanted = list(dict.fromkeys(missing_address(url, word) for url in urls))[:MAX_PROBES]
-    with PageFetcher(site, run, seconds=PROBE_SECONDS, tries=1) as fetcher:
-        results = [(url, fetcher.fetch(url)) for url in wanted]
+    with open_errands(run, patience=patience_of(run)) as errands:
+        asked = [errand_for(url, tries=1) for url in wanted]
+        done = list(errands.do(asked, seconds=PROBE_SECONDS))
+    results = [(errand.url, page_of(errand)) for errand in done]
     return [(url, result) for url, result in results if isinstance(result, FreshPage)]
 
 

@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Page, Snapshot
+from clustering.services.crawl.errands import open_errands, patience_of
 from monitoring.models import Check, FetchedPage
-from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher
+from monitoring.services.checks.fresh_pages import FreshPage, errand_for, page_of
 from monitoring.services.checks.tested_pages import read_body
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
@@ -24,7 +25,6 @@ AGAIN = "again"  # the page is to be fetched once more
 
 def fetch_pages(
     run: JobRun,
-    site: Site,
     pages: Iterable[Page],
     *,
     check: Check | None = None,
@@ -39,11 +39,12 @@ def fetch_pages(
     wanted = sorted(pages, key=lambda page: page.url)
     settled = FetchedPage.objects.filter(**owner).exclude(why=AGAIN)
     done = set(settled.values_list("page", flat=True))
-    with run.kept_alive(), PageFetcher(site, run, seconds=seconds, tries=tries) as fetcher:
-        for page in wanted:
-            if page.pk in done:
-                continue
-            columns = _columns(fetcher.fetch(page.url))
+    missing = {page.url: page for page in wanted if page.pk not in done}
+    with run.kept_alive(), open_errands(run, patience=patience_of(run)) as errands:
+        asked = [errand_for(url, tries=tries) for url in missing]
+        for errand in errands.do(asked, seconds=seconds):
+            page = missing[errand.url]
+            columns = _columns(page_of(errand))
             with transaction.atomic():
                 done.add(page.pk)
                 run.renew(

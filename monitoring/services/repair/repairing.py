@@ -11,11 +11,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from clustering.models import Page, PageMembership
+from clustering.services.crawl.errands import postpones
 from clustering.services.pages.stored_pages import given_url_by_url
 from monitoring.models import FetchedPage, Proposal
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
-from monitoring.services.checks.host_leases import postpones
 from monitoring.services.repair.applying import AppliedProposal, apply_proposals, proposal_json
 from monitoring.services.repair.fresh_clusters import cluster_fresh
 from monitoring.services.repair.plans import RepairPlan, old_clusters, plan_cluster
@@ -145,7 +145,7 @@ def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:
         wanted.update(golden.values_list("page", flat=True))
         wanted.update(members.values_list("page", flat=True)[:MAX_FETCHED_PAGES])
     pages = Page.objects.filter(pk__in=wanted)
-    fetched_pages.fetch_pages(run, site, pages, seconds=MAX_FETCH_SECONDS)
+    fetched_pages.fetch_pages(run, pages, seconds=MAX_FETCH_SECONDS)
     return fetched_pages.fresh_pages(job=run.job)
 
 
