@@ -7,8 +7,7 @@ from typing import Final
 
 from protego import Protego
 
-from clustering.fetching.client import Client, Fetcher
-from clustering.fetching.loop import wait_for
+from clustering.fetching.client import Client
 from clustering.fetching.refusals import FetchRefused
 
 MAX_ROBOTS_BYTES: Final = 500 * 1024  # more is not read, as RFC 9309 says
@@ -77,11 +76,6 @@ async def read_robots(client: Client, origin: str) -> RobotsFile:
         return RobotsFile(answer.status, "")
     text = answer.body.decode("utf-8-sig", errors="replace")
     return RobotsFile(answer.status, text.replace("\x00", ""))
-
-
-def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
-    """Fetch an origin's robots.txt from a thread that waits for it; see `read_robots`."""
-    return wait_for(read_robots(fetcher.client, origin), fetcher.stop)
 
 
 def product_token(user_agent: str) -> str:

@@ -15,6 +15,8 @@ class Host(models.Model):
     name = models.CharField(max_length=270, unique=True)  # scheme://host:port
     leased_until = models.DateTimeField(null=True, blank=True)
     leased_by = models.CharField(max_length=100, blank=True)
+    # When a job that asks for little last found it taken; the crawl that has it gives way.
+    wanted_at = models.DateTimeField(null=True, blank=True)
     next_fetch_at = models.DateTimeField(null=True, blank=True)
     # The host asked to be left alone until then.
     retry_after = models.DateTimeField(null=True, blank=True)

@@ -40,6 +40,7 @@ from vertex.core.models import Site
 from vertex.core.services.jobs.held_jobs import JobProgress
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
+GIVE_WAY_SECONDS: Final = 3.0  # after which a host that was released for another job is wanted back
 RETRY_HOST_SECONDS: Final = 1.0  # after which a host that another job has is tried again
 MAX_SILENCE_SECONDS: Final = 30.0  # that a host may ask for and that everybody waits in place
 MIN_REPORTED_WAIT: Final = 3.0  # seconds
@@ -94,8 +95,9 @@ class Crawler:
     settled_errands: deque[Errand] = field(default_factory=deque)  # until whoever asked takes them
     session: SiteSession | None = None  # with which the site is fetched, where it is not as all are
     logs_in: bool = True  # where the site is for those who are logged in
-    # The clock of the process until when a host is waited for that another job has.
+    # The clock of the process until when a host is waited for that another job has; crawls give way.
     patient_until: float = math.inf
+    leaves_out_paused: bool = False  # hosts that ask for a long pause
     log_in: LogInState = field(default_factory=LogInState)
     doing: str = ""  # the message of the job where nothing is being waited for
     n_visited: int = 0
@@ -248,13 +250,14 @@ class Crawler:
     def look(self, *, may_ask: bool) -> float:
         """Ask for what may be asked for now; return when to look again though no answer came."""
         self._expect_log_in()
+        self._give_way()
         self._open_queues()
         queues = [queue for queue in self.queues.values() if not queue.is_idle]
         for queue in queues:
             self._ask_for_robots(queue)
             self._ask_for_errands(queue)
-            self._give_up(queue)
             self._check_patience(queue)
+            self._give_up(queue)
         if may_ask and not self.log_in.is_awaited:
             self._ask(queues)
         moments = [queue.look_at() for queue in queues]
@@ -275,15 +278,30 @@ class Crawler:
                 raise HostTaken(f"{host.leased_by or 'another job'} fetches from {host.name}")
             else:
                 self.waits_for[pk] = now + RETRY_HOST_SECONDS
+                if self.patient_until < math.inf:
+                    hosts.want_host(host=host)
+
+    def _give_way(self) -> None:
+        """Release the hosts that other jobs wait for once nothing of them is under way."""
+        for pk, queue in list(self.queues.items()):
+            if queue.may_be_released:
+                del self.queues[pk]
+                network_loop().call_soon_threadsafe(queue.client.close)
+                hosts.release_host(host=queue.host, job=self.run.job)
+                self.waits_for[pk] = monotonic() + GIVE_WAY_SECONDS
 
     def _check_patience(self, queue: HostQueue) -> None:
-        """Raise HostTaken where a host asks for a longer pause than there is patience for."""
+        """Leave a host out, or raise HostTaken, where it asks for a longer pause than can be waited for."""
         now = monotonic()
         patience = max(MAX_SILENCE_SECONDS, queue.delay, self.patient_until - now)
         if queue.next_at - now > patience and not queue.is_idle:
             moments = [queue.host.next_fetch_at, queue.host.retry_after]
-            until = max((moment for moment in moments if moment is not None), default=None)
-            raise HostTaken(f"{queue.host.name} asked to be left alone", until)
+            now_there = timezone.now()
+            until = max((moment for moment in moments if moment is not None), default=now_there)
+            problem = f"{queue.host.name} asked to be left alone"
+            if not self.leaves_out_paused:
+                raise HostTaken(problem, until)
+            queue.give_up(HostGivenUp.code, f"{problem} until {until:%H:%M} UTC")
 
     def _open_queue(self, host: Host) -> HostQueue:
         delay = self.run.job.params.get("delay")
@@ -607,5 +625,5 @@ class Crawler:
             waits.append(f"logs in at {self._form.url}")
         if self.waits_for:
             names = Host.objects.filter(pk__in=self.waits_for).values_list("name", flat=True)
-            waits += [f"waits for {name}, from which another crawl is fetching" for name in names]
+            waits += [f"waits for {name}, from which another job is fetching" for name in names]
         return "; ".join(waits).capitalize() or self.doing

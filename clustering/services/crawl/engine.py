@@ -354,6 +354,16 @@ class Engine:
                 crawler.error = HostLost(
                     "another crawl took a host over while this one stood still"
                 )
+        self._give_way(crawlers)
+
+    def _give_way(self, crawlers: Sequence[Crawler]) -> None:
+        """Have crawls release the hosts that jobs wait for which ask for little."""
+        held = [each for each in crawlers if each.patient_until == math.inf]
+        wanted = hosts.wanted_hosts({host for each in held for host in each.queues})
+        for crawler in held:
+            for host in wanted & crawler.queues.keys():
+                crawler.queues[host].gives_way = True
+                self.wake(crawler)
 
 
 def _delays_of(answers: Iterable[Sequence[tuple[HostQueue, FetchTask]]]) -> dict[int, float]:

@@ -1,8 +1,9 @@
 """Fetch addresses for a job that is no crawl, in the same turns: its answers go to the job.
 
 Whoever checks a page or draws it with its style sheets asks the same engine as crawls do: by leases of
-hosts, robots.txt, pauses and limits. A job that finds a host taken does not hold a worker: it is due
-again some minutes later, and its message names what it waits for. At a terminal it waits in place.
+hosts, robots.txt, pauses and limits. A crawl gives way to it within half a minute. Where another job has the
+host for longer, the job holds no worker: it is due again some minutes later, and its message names what it
+waits for. At a terminal it waits in place.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from vertex.core.services.jobs.jobs import JobRun
 
 P = ParamSpec("P")
 
+HOST_PATIENCE: Final = 40.0  # seconds in which a crawl has given way
 FIRST_WAIT: Final = timedelta(minutes=2)
 LATER_WAIT: Final = timedelta(minutes=15)
 MAX_POSTPONED: Final = timedelta(hours=6)  # that a job waits for others
@@ -81,21 +83,18 @@ class Errands:
 
 
 @contextmanager
-def open_errands(run: JobRun, *, patience: float, logs_in: bool = True) -> Iterator[Errands]:
+def open_errands(run: JobRun, *, is_for_files: bool = False) -> Iterator[Errands]:
     """Open the turns of a job at the hosts of its site and others; they are released at the end.
 
-    It waits so many seconds for a host that another job has, then HostTaken is raised.
+    Files that pages are drawn with are fetched without logging in for them, and left out where a host asks
+    for a long pause.
     """
     with Engine() as engine:
         crawler = engine.take(run, follows_links=False)
-        crawler.patient_until = monotonic() + patience
-        crawler.logs_in = logs_in
+        crawler.patient_until = monotonic() + _patience_of(run)
+        crawler.logs_in = not is_for_files
+        crawler.leaves_out_paused = is_for_files
         yield Errands(engine, crawler)
-
-
-def patience_of(run: JobRun) -> float:
-    """Return the seconds that a job waits in place: long where somebody at a terminal waits for it."""
-    return 0.0 if run.job.params.get("is_patient", True) else MAX_POSTPONED.total_seconds()
 
 
 def postpones(
@@ -113,6 +112,12 @@ def postpones(
     return patient_work
 
 
+def _patience_of(run: JobRun) -> float:
+    """Return the seconds that a job waits in place: long where somebody at a terminal waits for it."""
+    is_patient = run.job.params.get("is_patient", True)
+    return HOST_PATIENCE if is_patient else MAX_POSTPONED.total_seconds()
+
+
 def _refused(errands: Iterable[Errand], problem: FetchRefused) -> Iterator[Errand]:
     for errand in errands:
         errand.refuse(problem)
@@ -124,9 +129,7 @@ def _postpone(run: JobRun, error: HostTaken) -> dict[str, Any]:
     waited = timezone.now() - run.job.created_at
     if waited > MAX_POSTPONED:
         hours = MAX_POSTPONED.total_seconds() / 3600
-        raise jobs.JobFailed(
-            f"{error} for more than {hours:.0f} hours; nothing was checked or changed"
-        )
+        raise jobs.JobFailed(f"{error} for more than {hours:.0f} hours; nothing was changed")
     wait = FIRST_WAIT if waited < LATER_WAIT else LATER_WAIT
     due_at = max(timezone.now() + wait, error.until or timezone.now())
     unless_cancelled = run.held.filter(cancel_requested_at__isnull=True)

@@ -57,6 +57,7 @@ class HostQueue:
     has_asked_for_robots: bool = False
     errands: deque[Errand] = field(default_factory=deque)  # to be asked for
     errands_under_way: set[Errand] = field(default_factory=set)
+    gives_way: bool = False  # another job waits for the host: nothing more is asked for
     gives_up_for: str = ""
     gives_up_code: str = ""
     has_answered: bool = False
@@ -163,7 +164,13 @@ class HostQueue:
 
     @property
     def may_be_asked(self) -> bool:
-        return monotonic() >= self.next_at and not self.gives_up_for
+        return monotonic() >= self.next_at and not (self.gives_up_for or self.gives_way)
+
+    @property
+    def may_be_released(self) -> bool:
+        """Return whether another job waits for the host and nothing of it is under way here."""
+        is_at_work = self.tasks or self.has_errands or self.has_asked_for_robots
+        return self.gives_way and not is_at_work
 
     def refusal_of(self, url: str) -> RobotsDisallow | None:
         """Return why the host does not want this address fetched, or None."""

@@ -16,6 +16,7 @@ from clustering.models import Host
 from vertex.core.models import Job
 
 LEASE: Final = timedelta(seconds=60)
+WISH: Final = timedelta(seconds=10)  # for how long a job that waits for a host is taken to wait
 ROBOTS_VALIDITY: Final = timedelta(days=1)
 # A host of a crawl has a row in each batch: objects for them would cost more than all the rest.
 _ADD_ANSWERS: Final = (
@@ -54,6 +55,7 @@ def lease_host(*, host: Host, job: Job) -> bool:
     n_leased = Host.objects.filter(is_free, pk=host.pk).update(
         leased_by=_name_of(job),
         leased_until=now + LEASE,
+        wanted_at=None,
         counted_since=now,
         n_answers=0,
         n_bytes=0,
@@ -72,6 +74,22 @@ def keep_hosts(hosts_by_job: Sequence[tuple[Job, Collection[int]]]) -> list[bool
         held = {pk for pk, leased_by in holders if leased_by == name_by_host[pk]}
         Host.objects.filter(pk__in=held).update(leased_until=timezone.now() + LEASE)
     return [held.issuperset(hosts) for _, hosts in hosts_by_job]
+
+
+def want_host(*, host: Host) -> None:
+    """Record that a job waits for a host that asks for little, so that the crawl that has it gives way."""
+    Host.objects.filter(pk=host.pk).update(wanted_at=timezone.now())
+
+
+def wanted_hosts(hosts: Collection[int]) -> set[int]:
+    """Return those of some hosts for which a job waits."""
+    rows = Host.objects.filter(pk__in=hosts, wanted_at__gt=timezone.now() - WISH)
+    return set(rows.values_list("pk", flat=True))
+
+
+def release_host(*, host: Host, job: Job) -> None:
+    """Release one host of a job's crawl."""
+    Host.objects.filter(pk=host.pk, leased_by=_name_of(job)).update(leased_by="", leased_until=None)
 
 
 def release_hosts(*, job: Job) -> None:

@@ -1,11 +1,7 @@
-"""Get the files of a site's pages: from an archive, an earlier fetch, or the guarded fetcher."""
+"""Get the files of a site's pages: from an archive, an earlier fetch, or the site."""
 
 from __future__ import annotations
 
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -14,15 +10,14 @@ from typing import Final, NamedTuple
 from django.conf import settings
 from django.utils import timezone
 
-from clustering.dom.addresses import origin_of, url_hash
+from clustering.dom.addresses import url_hash
 from clustering.dom.frame.pictures import SVG_TYPE, clean_svg, font_type, image_type
 from clustering.dom.frame.stylesheets import clean_sheet
-from clustering.fetching.client import Fetched, Fetcher
-from clustering.fetching.refusals import FetchRefused
-from clustering.fetching.robots import Robots, fetch_robots
+from clustering.fetching.client import MAX_REDIRECTS, Fetched
 from clustering.models import Asset, Snapshot
 from clustering.services.children.limits import CallStopped, call_when_free
-from clustering.services.crawl import hosts
+from clustering.services.crawl.errands import Errands
+from clustering.services.crawl.fetch_tasks import Errand
 from vertex.core.models import Site
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
@@ -32,10 +27,7 @@ RETRY_AFTER: Final = timedelta(hours=1)  # what did not come
 MAX_FILE_BYTES: Final = 5 * 1024 * 1024
 MAX_SHEET_BYTES: Final = 2 * 1024 * 1024
 MAX_SECONDS: Final = 15.0  # for one file
-REQUESTS_AT_ONCE: Final = 4
-FILES_PER_BATCH: Final = 4 * REQUESTS_AT_ONCE
-# Seconds between two requests: what one page needs is fetched in one go.
-MAX_PAUSE: Final = 0.25
+FILES_PER_BATCH: Final = 16
 ORDER_BY_KIND: Final = {"sheet": 0, "font": 1, "image": 2}  # what a page needs most comes first
 ACCEPTS: Final = {
     "sheet": "text/css,*/*;q=0.1",
@@ -63,12 +55,9 @@ class SiteFiles:
     """The files of a site while a job fetches; each address is fetched once."""
 
     site: Site
-    fetcher: Fetcher
+    errands: Errands
     is_anew: bool = False
     _fetched: dict[str, Asset] = field(default_factory=dict)
-    _robots: dict[str, Robots | None] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _next_at: float = 0.0
 
     def find(self, kind_by_url: dict[str, str], at: datetime) -> dict[str, Asset]:
         """Return the assets of these addresses that are there, of about the time of a page."""
@@ -91,18 +80,19 @@ class SiteFiles:
         return abs(asset.fetched_at - at) < MAX_AGE_DIFFERENCE
 
     def fetch(self, kind_by_url: dict[str, str]) -> dict[str, Asset]:
-        """Fetch files, some at once, store what came and return a row for each."""
-        for origin in dict.fromkeys(map(origin_of, kind_by_url)):
-            self._learn_robots(origin)
-        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
-            files = list(pool.map(self._fetch_file, kind_by_url, kind_by_url.values()))
-        names = iter(page_store().put_many([file.body for file in files if file.body]))
+        """Fetch files, store what came and return a row for each. Raises HostTaken."""
+        wanted = [_errand_for(url, kind) for url, kind in kind_by_url.items()]
+        files = {
+            errand.url: _file_of(errand, kind_by_url[errand.url])
+            for errand in self.errands.do(wanted)
+        }
+        names = iter(page_store().put_many([file.body for file in files.values() if file.body]))
         asset_by_url: dict[str, Asset] = {}
-        for (url, kind), file in zip(kind_by_url.items(), files, strict=True):
+        for url, file in files.items():
             asset_by_url[url] = store_asset(
                 site=self.site,
                 url=url,
-                kind=kind,
+                kind=kind_by_url[url],
                 body=next(names) if file.body else "",
                 n_bytes=len(file.body),
                 content_type=file.content_type,
@@ -112,52 +102,27 @@ class SiteFiles:
         self._fetched |= asset_by_url
         return asset_by_url
 
-    def _fetch_file(self, url: str, kind: str) -> _File:
-        """Return the cleaned body and its type, or why there is none."""
-        try:
-            self._check_robots(url)
-            self._pause()
-            answer = self.fetcher.fetch(
-                url,
-                headers={"Accept": ACCEPTS[kind]},
-                max_bytes=MAX_SHEET_BYTES if kind == "sheet" else MAX_FILE_BYTES,
-                seconds=MAX_SECONDS,
-                takes=lambda status, _type: status == HTTPStatus.OK,
-            )
-            body, content_type = cleaned(answer, kind)
-        except (FetchRefused, NoSuchFile) as error:
-            return _File(problem=storable(str(error), 300))
-        return _File(body, content_type)
 
-    def _check_robots(self, url: str) -> None:
-        if not self.site.obey_robots:
-            return
-        origin = origin_of(url)
-        robots = self._robots[origin]
-        if robots is None:
-            raise NoSuchFile(f"{origin}/robots.txt cannot be read for now")
-        if not robots.allows(url):
-            raise NoSuchFile("robots.txt of the host forbids it")
+def _errand_for(url: str, kind: str) -> Errand:
+    return Errand(
+        url,
+        max_bytes=MAX_SHEET_BYTES if kind == "sheet" else MAX_FILE_BYTES,
+        max_redirects=MAX_REDIRECTS,
+        seconds=MAX_SECONDS,
+        headers={"Accept": ACCEPTS[kind]},
+        takes=lambda status, _type: status == HTTPStatus.OK,
+    )
 
-    def _learn_robots(self, origin: str) -> None:
-        """Read the robots.txt of an origin, as crawls do: once a day, whoever comes first fetches it."""
-        if origin in self._robots or not self.site.obey_robots:
-            return
-        self._robots[origin] = None
-        host = hosts.find_host(origin=origin)
-        with suppress(FetchRefused):
-            if not hosts.has_fresh_robots(host):
-                hosts.keep_robots(host=host, file=fetch_robots(self.fetcher, origin))
-            self._robots[origin] = Robots(host.robots_text, settings.USER_AGENT)
 
-    def _pause(self) -> None:
-        """Wait between requests, for less time on sites that are crawled fast."""
-        with self._lock:
-            now = time.monotonic()
-            wait = max(0.0, self._next_at - now)
-            pause = min(self.site.crawl_delay, MAX_PAUSE) / REQUESTS_AT_ONCE
-            self._next_at = max(now, self._next_at) + pause
-        time.sleep(wait)
+def _file_of(errand: Errand, kind: str) -> _File:
+    """Return the cleaned body and its type, or why there is none."""
+    if errand.answer is None:
+        return _File(problem=storable(str(errand.refused), 300))
+    try:
+        body, content_type = cleaned(errand.answer, kind)
+    except NoSuchFile as error:
+        return _File(problem=storable(str(error), 300))
+    return _File(body, content_type)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Fetch what stored pages are drawn with: style sheets, images and fonts, once for a site.
 
 A job does it, for pages that somebody looks at: samples, bellwethers, both sides of a site change,
-pages that an editor opens. The crawl never waits for it. What comes is cleaned before it is kept,
+pages that an editor opens. No page of a crawl waits for its files. What comes is cleaned before it is kept,
 in the page store; what does not come is a row that says why. `SnapshotAssets` names the assets that
 a snapshot was given and never changes by itself, so that a page goes on looking as on the day that
 it was seen.
@@ -19,10 +19,9 @@ from django.utils import timezone
 
 from clustering.dom.frame.rendering import files_wanted_by
 from clustering.dom.page import PageTooLarge
-from clustering.fetching.client import open_fetcher
 from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.children.stored import PageTooHeavy, call_on_page
-from clustering.services.crawl.site_sessions import session_of
+from clustering.services.crawl.errands import open_errands, postpones
 from clustering.services.looks.asset_fetching import PageFiles, SiteFiles
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.jobs import JobExists, JobRun
@@ -74,14 +73,18 @@ def unfinished_job(snapshot: Snapshot) -> Job | None:
     return None
 
 
+@postpones
 def fetch_assets(run: JobRun) -> dict[str, Any]:
-    """Fetch the assets of each of the job's snapshots; those that have theirs are done."""
+    """Fetch the assets of each of the job's snapshots; those that have theirs are done.
+
+    Files are asked for in the turns of their hosts, which crawls give way to.
+    """
     site, pks = run.site, run.job.params["snapshots"]
     n_missing = 0
     is_again = bool(run.job.params.get("again"))
     done = set() if is_again else _with_assets(pks)
-    with open_fetcher(session=session_of(site)) as fetcher:
-        files = SiteFiles(site, fetcher, is_anew=is_again)
+    with open_errands(run, is_for_files=True) as errands:
+        files = SiteFiles(site, errands, is_anew=is_again)
         for n_done, pk in enumerate(pks):
             run.renew(n_done=n_done, n_total=len(pks))
             snapshot = (
@@ -93,7 +96,7 @@ def fetch_assets(run: JobRun) -> dict[str, Any]:
     return {"snapshots": len(pks), "missing": n_missing}
 
 
-FETCH_ASSETS = JobKind("clustering.fetch_assets", Job.Queue.KEEP, fetch_assets)
+FETCH_ASSETS = JobKind("clustering.fetch_assets", Job.Queue.FETCH, fetch_assets)
 
 
 def sweep_assets(run: JobRun, *, before: datetime) -> int:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from clustering.services.crawl.errands import open_errands, patience_of
+from clustering.services.crawl.errands import open_errands
 from monitoring.algorithms import soft_errors
 from monitoring.algorithms.error_pages import ErrorSignature, missing_address, signature_of
 from monitoring.models import ErrorPage
@@ -51,10 +51,11 @@ def fetch_missing(run: JobRun, urls: Iterable[str]) -> list[tuple[str, FreshPage
     """Fetch addresses beside some pages that do not exist, one for each folder. Raises HostTaken."""
     word = secrets.token_hex(8)
     wanted = list(dict.fromkeys(missing_address(url, word) for url in urls))[:MAX_PROBES]
-    with open_errands(run, patience=patience_of(run)) as errands:
-        asked = [errand_for(url, tries=1) for url in wanted]
-        done = list(errands.do(asked, seconds=PROBE_SECONDS))
-    results = [(errand.url, page_of(errand)) for errand in done]
+    with open_errands(run) as errands:
+        probes = [errand_for(url, tries=1) for url in wanted]
+        results = [
+            (probe.url, page_of(probe)) for probe in errands.do(probes, seconds=PROBE_SECONDS)
+        ]
     return [(url, result) for url, result in results if isinstance(result, FreshPage)]
 
 

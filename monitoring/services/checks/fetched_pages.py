@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Page, Snapshot
-from clustering.services.crawl.errands import open_errands, patience_of
+from clustering.services.crawl.errands import open_errands
 from monitoring.models import Check, FetchedPage
 from monitoring.services.checks.fresh_pages import FreshPage, errand_for, page_of
 from monitoring.services.checks.tested_pages import read_body
@@ -40,9 +40,9 @@ def fetch_pages(
     settled = FetchedPage.objects.filter(**owner).exclude(why=AGAIN)
     done = set(settled.values_list("page", flat=True))
     missing = {page.url: page for page in wanted if page.pk not in done}
-    with run.kept_alive(), open_errands(run, patience=patience_of(run)) as errands:
-        asked = [errand_for(url, tries=tries) for url in missing]
-        for errand in errands.do(asked, seconds=seconds):
+    with run.kept_alive(), open_errands(run) as errands:
+        visits = [errand_for(url, tries=tries) for url in missing]
+        for errand in errands.do(visits, seconds=seconds):
             page = missing[errand.url]
             columns = _columns(page_of(errand))
             with transaction.atomic():

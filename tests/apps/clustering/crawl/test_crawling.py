@@ -606,7 +606,7 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
                 renew(self, **options)
                 message = options.get("message") or ""
                 results.append(message)
-                if "from which another crawl is fetching" in message:
+                if "from which another job is fetching" in message:
                     assert host.asked == []
                     hosts.release_hosts(job=held.job)
 
@@ -617,7 +617,7 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
         job = jobs.run_job(job.pk, work)
 
     assert job.state == Job.State.DONE
-    assert any("from which another crawl is fetching" in message for message in results)
+    assert any("from which another job is fetching" in message for message in results)
     assert Host.objects.get().leased_by == ""
 
 

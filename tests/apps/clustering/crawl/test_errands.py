@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,17 +15,32 @@ from pytest_django import Settings
 
 from clustering.fetching.client import Fetched
 from clustering.fetching.guard import networks
-from clustering.models import Host
+from clustering.models import Host, Page
+from clustering.services.crawl import engine as engine_module
+from clustering.services.crawl import errands as errands_module
 from clustering.services.crawl import hosts
+from clustering.services.crawl.crawling import CRAWL_SITE, crawl_request
 from clustering.services.crawl.errands import open_errands
 from clustering.services.crawl.fetch_tasks import Errand
 from clustering.services.crawl.hosts import HostTaken
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, moved, page
 from vertex.core.models import Job, Site
-from vertex.core.services.jobs.jobs import JobCancelled, JobRun, claim_job, create_job
+from vertex.core.services.jobs.jobs import (
+    JobCancelled,
+    JobRun,
+    claim_job,
+    create_job,
+    run_job,
+)
+from vertex.core.services.jobs.requests import enqueue
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 DELAY = 0.2
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errands_module, "HOST_PATIENCE", 0.0)
 
 
 @pytest.fixture
@@ -48,7 +64,7 @@ def run_for(host: FakeHost, delay: float = 0.0) -> JobRun:
 
 def outcomes(run: JobRun, *errands: Errand, seconds: float = 30.0) -> list[int | str]:
     """Return the status or the word that each errand ended with, in their order."""
-    with open_errands(run, patience=0.0) as turns:
+    with open_errands(run) as turns:
         done = list(turns.do(errands, seconds=seconds))
     assert sorted(map(id, done)) == sorted(map(id, errands)), "each ends once"
     return [outcome_of(errand) for errand in errands]
@@ -155,3 +171,54 @@ def test_a_cancelled_job_asks_for_nothing_more(host: FakeHost) -> None:
     with pytest.raises(JobCancelled):
         outcomes(run, *(Errand(f"{host.url}/{number}") for number in range(100)))
     assert len(host.paths) < 50
+
+
+def test_files_of_a_host_that_asks_for_a_long_pause_are_left_out(host: FakeHost) -> None:
+    host.routes["/a"] = Answer(status=503, headers={"Retry-After": "600"})
+    run = run_for(host, DELAY)
+    errands = [Errand(f"{host.url}/{path}") for path in ("a", "b")]
+    with open_errands(run, is_for_files=True) as turns:
+        assert 2 == len(list(turns.do(errands)))
+
+    assert [503, "silent"] == [outcome_of(errand) for errand in errands]
+    assert ["/a"] == host.paths
+
+
+class TestGivingWay:
+    """A crawl that has a host for hours lets those in who ask for little."""
+
+    def test_a_crawl_gives_way_and_ends_like_an_undisturbed_one(
+        self, host: FakeHost, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(errands_module, "HOST_PATIENCE", 60.0)
+        monkeypatch.setattr(engine_module, "LEASE_BEAT_SECONDS", 1.0)
+        names = [f"/{number}" for number in range(30)]
+        host.routes |= {name: page(*names, text=name) for name in names}
+        host.routes["/"] = page(*names)
+        errand_run = run_for(host, DELAY)
+        crawl = enqueue(crawl_request(site=errand_run.site))
+        crawling = threading.Thread(target=crawl_apart, args=(crawl.pk,))
+        crawling.start()
+        while len(host.paths) < 4:
+            time.sleep(0.05)
+        n_before = len(host.paths)
+        errand = Errand(f"{host.url}/a")
+        assert [200] == outcomes(errand_run, errand)
+        n_after = len(host.paths)
+        crawling.join()
+
+        assert n_before < n_after < len(names), "the crawl went on after it"
+        assert Job.State.DONE == Job.objects.get(pk=crawl.pk).state
+        assert ["/", *names] == [path for path in host.paths if path != "/a"]
+        times = [request.at for request in host.asked]
+        assert min(later - earlier for earlier, later in pairwise(times)) >= DELAY
+        pages = Page.objects.filter(state=Page.State.STORED).order_by("depth", "pk")
+        assert ["/", *names] == [each.url.removeprefix(host.url) for each in pages]
+
+
+def crawl_apart(job: int) -> None:
+    """Do a crawl in a thread with a database connection of its own."""
+    try:
+        run_job(job, CRAWL_SITE.work)
+    finally:
+        connection.close()

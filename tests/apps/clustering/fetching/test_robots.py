@@ -9,12 +9,13 @@ import pytest
 
 from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
+from clustering.fetching.loop import wait_for
 from clustering.fetching.robots import (
     MAX_ROBOTS_BYTES,
     Robots,
     RobotsUnavailable,
-    fetch_robots,
     product_token,
+    read_robots,
 )
 from tests.apps.clustering.fake_host import Answer, FakeHost, moved
 
@@ -80,7 +81,7 @@ def test_hostile_patterns_cost_no_time() -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
 def test_a_file_that_is_not_there_allows_everything(fetcher: Fetcher, status: int) -> None:
     with FakeHost({"/robots.txt": Answer(b"User-agent: *\nDisallow: /", status)}) as host:
-        file = fetch_robots(fetcher, host.url)
+        file = wait_for(read_robots(fetcher.client, host.url))
 
     assert (file.status, file.text) == (status, "")
 
@@ -91,7 +92,7 @@ def test_a_host_in_trouble_allows_nothing_for_now(fetcher: Fetcher, status: int)
         FakeHost({"/robots.txt": Answer(b"", status)}) as host,
         pytest.raises(RobotsUnavailable) as refused,
     ):
-        fetch_robots(fetcher, host.url)
+        wait_for(read_robots(fetcher.client, host.url))
 
     assert refused.value.is_transient
 
@@ -100,13 +101,13 @@ def test_a_redirected_file_is_followed(fetcher: Fetcher) -> None:
     with FakeHost(
         {"/robots.txt": moved("/r"), "/r": Answer(b"User-agent: *\nDisallow: /a")}
     ) as host:
-        assert "Disallow: /a" in fetch_robots(fetcher, host.url).text
+        assert "Disallow: /a" in wait_for(read_robots(fetcher.client, host.url)).text
 
 
 def test_only_the_start_of_a_huge_file_is_read(fetcher: Fetcher) -> None:
     text = b"User-agent: *\nDisallow: /a\n" + b"#" * 2 * MAX_ROBOTS_BYTES
     with FakeHost({"/robots.txt": Answer(text)}) as host:
-        file = fetch_robots(fetcher, host.url)
+        file = wait_for(read_robots(fetcher.client, host.url))
 
     assert len(file.text) == MAX_ROBOTS_BYTES
     assert not robots_of(file.text).allows(f"{host.url}/a")
@@ -116,7 +117,7 @@ def test_bytes_of_any_kind_become_text_that_a_database_takes(fetcher: Fetcher) -
     with FakeHost(
         {"/robots.txt": Answer(b"\xef\xbb\xbfUser-agent: *\nDisallow: /a\x00\xff")}
     ) as host:
-        text = fetch_robots(fetcher, host.url).text
+        text = wait_for(read_robots(fetcher.client, host.url)).text
 
     assert text.startswith("User-agent")
     assert "\x00" not in text

@@ -170,7 +170,7 @@ class TestFetching:
         fetch(snapshot)
 
         assert "/i.png" not in host.paths
-        assert "robots.txt of the host forbids it" == look_of(snapshot)["i.png"]
+        assert f"{host.url}/robots.txt disallows it" == look_of(snapshot)["i.png"]
         assert [request.path for request in host.asked].count("/robots.txt") == 1
 
     def test_a_robots_txt_that_a_crawl_has_read_is_not_asked_for_again(
@@ -181,7 +181,7 @@ class TestFetching:
         snapshot = stored(site)
         fetch(snapshot)
 
-        assert "robots.txt of the host forbids it" == look_of(snapshot)["i.png"]
+        assert f"{host.url}/robots.txt disallows it" == look_of(snapshot)["i.png"]
         assert "/robots.txt" not in [request.path for request in host.asked]
 
     def test_inner_networks_stay_out_of_reach(

@@ -36,7 +36,7 @@ def run_at(site: Site) -> JobRun:
 
 def fetch(site: Site, *urls: str) -> list[FreshPage | str]:
     """Return what a job gets that has these addresses fetched, one after the other."""
-    with open_errands(run_at(site), patience=0.0) as errands:
+    with open_errands(run_at(site)) as errands:
         return [page_of(next(errands.do([errand_for(url, tries=2)]))) for url in urls]
 
 
@@ -111,7 +111,7 @@ class TestNetwork:
             change_fetching(site=site, actor=None, log_in_url=f"{club.url}/login", **LOG_IN)
             [first] = fetch(site, f"{club.url}/a")
             club.sessions.clear()  # as if it had expired
-            with open_errands(run_at(site), patience=0.0) as errands:
+            with open_errands(run_at(site)) as errands:
                 second = page_of(next(errands.do([errand_for(f"{club.url}/b", tries=2)])))
                 club.sessions.clear()
                 third = page_of(next(errands.do([errand_for(f"{club.url}/a", tries=2)])))

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from clustering.models import Page, Snapshot
-from clustering.services.crawl import hosts
+from clustering.services.crawl import errands, hosts
 from monitoring.models import (
     Alert,
     Check,
@@ -39,6 +39,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 LOST = "<html><head><title>Je nám líto</title></head><body><h1>Je nám líto</h1><p>Nic tu není, zkuste jinde nebo později {n}</p></body></html>"
 
 ON_TRIAL = ({2, 3, 7, 10}, {1, 5, 6, 11})  # pages in another design, at two looks
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errands, "HOST_PATIENCE", 0.0)
 
 
 @pytest.fixture
