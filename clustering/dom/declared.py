@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from typing import Any, Final, NamedTuple
 
 from lxml.etree import _Element
@@ -30,6 +31,12 @@ _SECONDARY_TYPES: Final = frozenset(
     )
 )
 _JSON_TYPE = re.compile(r"\s*application/ld\+json\s*(?:;|$)", re.IGNORECASE)
+# A text, which stays, or what is no JSON; what is not closed goes to the end, so that each is read once.
+_NO_JSON = re.compile(
+    r"""("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|/\*(?:.*?\*/|.*+)|//[^\n]*+|<!--|-->|<!\[CDATA\[|\]\]>"""
+    r"""|,(?=\s*+[}\]])|;(?=\s*+\Z)""",
+    re.DOTALL,
+)
 _TYPE_NAME = re.compile(r"[A-Z][A-Za-z]{2,39}")
 
 
@@ -74,10 +81,30 @@ def read_json_ld(tree: _Element) -> Iterator[tuple[_Element, Any]]:
         if not text or len(text) > MAX_JSON_CHARS or not _JSON_TYPE.match(script.get("type") or ""):
             continue
         try:
-            value = json.loads(text)
+            value = _read_json(text)
         except (ValueError, RecursionError):  # pages with broken declarations are many
             continue
         yield script, value
+
+
+def _read_json(text: str) -> Any:
+    """Read what a page declares, also with what JSON does not allow and pages often have.
+
+    That is: line breaks in texts, comments, commas behind the last item, a semicolon at the end, quotes
+    written as `&quot;`. Raises ValueError, RecursionError.
+    """
+    try:
+        return json.loads(text, strict=False)
+    except ValueError:
+        plain = text if '"' in text else unescape(text)
+        without_comments = _NO_JSON.sub(_without_noise, plain)
+        # Once more: a comma may have stood before a comment.
+        return json.loads(_NO_JSON.sub(_without_noise, without_comments), strict=False)
+
+
+def _without_noise(match: re.Match[str]) -> str:
+    """Return a text of JSON as it is, and nothing for what stands between and is no JSON."""
+    return match[1] or ""
 
 
 def walk_json_ld(value: Any, max_items: int) -> Iterator[DeclaredNode]:

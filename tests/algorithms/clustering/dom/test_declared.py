@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from clustering.dom.declared import (
@@ -31,6 +33,38 @@ def test_declarations_are_read_however_their_type_is_written(script_type: str) -
 @pytest.mark.parametrize("script", ["{", "[" * 100_000, " ", f'"{"a" * MAX_JSON_CHARS}"'])
 def test_broken_and_huge_declarations_are_left_out(script: str) -> None:
     assert [] == values_of(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '{"a": "x\ny"}',
+        '{"a": "x\ty"}',
+        '{"a": "x\\ny",}',
+        '{"a": "x\\ny", /* the name */ }',
+        '// the thing\n{"a": "x\\ny"}',
+        '<!-- {"a": "x\\ny"} -->',
+        '/* <![CDATA[ */ {"a": "x\\ny"} /* ]]> */',
+        '{"a": "x\\ny"};',
+        "{&quot;a&quot;: &quot;x\\ny&quot;}",
+    ],
+)
+def test_what_pages_often_write_beside_json_is_read(script: str) -> None:
+    ((value,),) = [list(each.values()) for each in values_of(script)]  # type: ignore[attr-defined]
+
+    assert value in {"x\ny", "x\ty"}
+
+
+def test_texts_that_look_like_comments_stay() -> None:
+    assert [{"a": "http://x/, ]", "b": [1]}] == values_of('{"a": "http://x/, ]", "b": [1,],}')
+
+
+@pytest.mark.parametrize("piece", ["/*", '\\"', ",", "; ", "<!--", '"\\'])
+def test_broken_declarations_take_no_longer_than_their_length(piece: str) -> None:
+    before = process_time()
+
+    assert [] == values_of(piece * (MAX_JSON_CHARS // len(piece)))
+    assert process_time() - before < 1
 
 
 def test_other_scripts_declare_nothing() -> None:
