@@ -33,7 +33,7 @@ from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import OF_PAGE, ClusterRule
 from rules.algorithms.running.record_lines import Line
-from rules.algorithms.running.records import RunnableRule
+from rules.algorithms.running.records import RunnableRule, ShownValue
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule
 
@@ -119,6 +119,7 @@ def relearn(
     """
     if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
+    old = [_without_separators(page) for page in old]
     known = _known_pages(old, fresh)
     proposed = propose_annotations(known, rule.attributes)
     annotated = choose_pages(proposed, MAX_ANNOTATED_PAGES)
@@ -141,6 +142,25 @@ def relearn(
         relearnt = _learn(task, annotated, unreliable)
     judged = _judged_by_field(relearnt, rule.attributes, old)
     return None if judged is None else _with_silent_attributes(judged, known)
+
+
+def _without_separators(page: OldPage) -> OldPage:
+    """Return a page without the stored texts that only part its several values, such as commas."""
+    golden = []
+    for line in page.golden:
+        if line.record is None:
+            golden.append(line)
+            continue
+        values = {name: _told(value) for name, value in line.record.values.items()}
+        golden.append(replace(line, outcome=replace(line.record, values=values)))
+    return replace(page, golden=golden)
+
+
+def _told(value: ShownValue) -> ShownValue:
+    """Return a value; of several those that tell something, or all where none does."""
+    if isinstance(value, str):
+        return value
+    return [text for text in value if text is None or plain(text)] or value
 
 
 def _judged_by_field(

@@ -15,6 +15,7 @@ from clustering.models import Cluster, Page, PageMembership
 from monitoring.algorithms.known_values import same_value
 from monitoring.algorithms.rule_reuse import Versions
 from monitoring.services.checks.fresh_pages import FreshPage
+from monitoring.services.checks.tested_pages import extract_lines
 from monitoring.services.repair.relearning import (
     OldPage,
     measure,
@@ -23,7 +24,7 @@ from monitoring.services.repair.relearning import (
     relearn,
 )
 from rules.algorithms.running.record_lines import Line
-from rules.algorithms.running.records import ExtractedRecord, ShownValue
+from rules.algorithms.running.records import ExtractedRecord, RunnableRule, ShownValue
 from rules.models import Record, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import stored_lines
@@ -248,3 +249,23 @@ def test_what_nothing_is_proposed_for_is_said_with_the_page_to_annotate() -> Non
     assert relearnt is not None
     assert {"name"} == set(relearnt.measures)
     assert (["note"], "http://shop.example/3") == (relearnt.silent, relearnt.page_to_annotate)
+
+
+def test_separators_among_stored_values_are_not_learnt() -> None:
+    tags = AttributeType("tags", is_constant=True, is_multi=True)
+    rule = Rule(cluster=Cluster(name="stories", site=Site(name="news")), schema=[tags.as_json()])
+    fresh = {}
+    old = []
+    for n in range(12):
+        url = f"http://news.example/{n}"
+        body = f"<html><body><h1>Story {n}</h1><p>Tags: <a>town {n}</a>, <a>river {n}</a></p></body></html>"
+        fresh[url] = FreshPage(url, body.encode(), "text/html")
+        golden = line(tags=[f"town {n}", ",", f"river {n}"])
+        old.append(OldPage(RawPage(url, b""), [golden]))
+
+    relearnt = relearn(rule, old, fresh, fresh)
+
+    assert relearnt is not None
+    ready = RunnableRule("stories", 1, relearnt.stylesheet, rule.attributes)
+    (found,) = extract_lines(ready, fresh["http://news.example/3"])
+    assert {"tags": ["town 3", "river 3"]} == found.values
