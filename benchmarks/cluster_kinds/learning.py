@@ -91,16 +91,28 @@ def weights_json(weights: Weights) -> dict[str, Any]:
 
 def _fit(table: Floats, labels: Floats, shares: Floats) -> Floats:
     """Return the weights and the bias that make the labels likeliest."""
-
-    def loss(parameters: Floats) -> tuple[float, Floats]:
-        weights, bias = parameters[:-1], parameters[-1]
-        margins = table @ weights + bias
-        errors = 1 / (1 + np.exp(-margins)) - labels
-        value = shares @ (np.logaddexp(0, margins) - labels * margins) + PENALTY * weights @ weights
-        slope = np.append(table.T @ (shares * errors) + 2 * PENALTY * weights, shares @ errors)
-        return float(value), slope
-
-    bounds = [(0, None) if is_for_lists else (None, 0) for is_for_lists in FOR_LISTS]
-    start = np.zeros(table.shape[1] + 1)
-    result = minimize(loss, start, jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B")
+    n_features = table.shape[1]
+    signs = [(0, None) if is_for_lists else (None, 0) for is_for_lists in FOR_LISTS]
+    result = minimize(
+        _unlikeliness,
+        np.zeros(n_features + 1),
+        args=(table, labels, shares),
+        jac=True,
+        bounds=[*signs, (None, None)],
+        method="L-BFGS-B",
+    )
     return np.asarray(result.x)
+
+
+def _unlikeliness(
+    parameters: Floats, table: Floats, labels: Floats, shares: Floats
+) -> tuple[float, Floats]:
+    """Return how unlikely the labels are by some weights and a bias, and the slope of that."""
+    weights, bias = parameters[:-1], parameters[-1]
+    margins = table @ weights + bias
+    of_rows = np.logaddexp(0, margins) - labels * margins
+    unlikeliness = shares @ of_rows + PENALTY * weights @ weights
+    probabilities = 1 / (1 + np.exp(-margins))
+    errors = shares * (probabilities - labels)
+    slope_of_weights = table.T @ errors + 2 * PENALTY * weights
+    return float(unlikeliness), np.append(slope_of_weights, errors.sum())
