@@ -41,6 +41,11 @@ class Probe:
     matters: bool = True
 
 
+def own_name() -> str:
+    """Return a name that the application answers to."""
+    return (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".*") or "localhost"
+
+
 @never_cache
 def healthz(_request: HttpRequest) -> HttpResponse:
     """Answer that the process is up; nothing else is checked."""

@@ -46,6 +46,7 @@ from vertex import environment
 from vertex.core.exceptions import TooBusy
 from vertex.core.storage import BodyDamaged, BodyMissing
 from vertex.core.views.page_reading import is_reading
+from vertex.running.health import own_name
 from vertex.running.page_answers import Head, answer_request
 from vertex.running.patient_worker import MAX_BODY
 
@@ -119,7 +120,7 @@ class PageProcesses:
 
     def start(self) -> None:
         """Start the processes ahead of need; each loads the application, which takes seconds."""
-        fields = {"REQUEST_METHOD": "GET", "PATH_INFO": "/healthz", "wsgi.url_scheme": "http"}
+        fields = health_request()
         for process in self._all:
             with suppress(CallFailed, CallStopped, ChildrenBusy):
                 process.call(answer_request, fields, b"")
@@ -128,6 +129,17 @@ class PageProcesses:
         """End the processes."""
         for process in self._all:
             process.close()
+
+
+def health_request() -> dict[str, str]:
+    """Return the fields of a request that the application answers, whatever it is reached as."""
+    return {
+        "REQUEST_METHOD": "GET",
+        "PATH_INFO": "/healthz",
+        "SERVER_NAME": own_name(),
+        "SERVER_PORT": "80",
+        "wsgi.url_scheme": "http",
+    }
 
 
 class PageRequests:

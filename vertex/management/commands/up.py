@@ -21,6 +21,7 @@ from vertex import environment
 from vertex.celery import CLOCK_QUEUE, WORK_QUEUES
 from vertex.demo.serving import ports as demo_ports
 from vertex.demo.sites.server import LOOPBACK
+from vertex.running.health import own_name
 from vertex.running.supervision import Child, ChildFailed, Supervisor
 
 THREADS = 8
@@ -186,8 +187,7 @@ def address(host: str, port: int) -> str:
 
 def answers(family: int, host: str, port: int) -> bool:
     """Ask the web server whether it is up, by a name that it answers to."""
-    name = (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".*") or "localhost"
-    request = f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
+    request = f"GET /healthz HTTP/1.1\r\nHost: {own_name()}\r\nConnection: close\r\n\r\n"
     any_address = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared
     try:
         with socket.socket(family, socket.SOCK_STREAM) as web:

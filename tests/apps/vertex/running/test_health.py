@@ -14,6 +14,8 @@ from vertex.core.models import Heartbeat, Job
 from vertex.core.services.jobs import heartbeat
 from vertex.core.storage import OWNER_FILE, page_store, write_owner
 from vertex.running import health
+from vertex.running.page_answers import answer_request
+from vertex.running.page_requests import health_request
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -187,3 +189,14 @@ def test_strangers_learn_what_fails_and_not_why() -> None:
     answer = Client(REMOTE_ADDR="192.0.2.7").get("/readyz").json()
 
     assert {"ok", "matters"} == {key for check in answer["checks"].values() for key in check}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("names", [["vertex.example.org"], [".example.org"], []])
+def test_what_a_page_process_begins_with_is_answered(settings: Any, names: list[str]) -> None:
+    settings.ALLOWED_HOSTS = names
+    settings.DEBUG = (
+        not names
+    )  # without names only that of this machine is answered to, in development
+
+    assert b"200 OK" in answer_request(health_request(), b"")
