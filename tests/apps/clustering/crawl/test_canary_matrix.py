@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 from django.db import transaction
@@ -19,19 +20,25 @@ from pytest_django import Settings
 from clustering.dom.addresses import BadAddress, parse_url
 from clustering.fetching.client import open_client
 from clustering.fetching.guard import networks
+from clustering.fetching.log_in import log_in
 from clustering.fetching.loop import wait_for
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import read_robots
 from clustering.models import Snapshot
 from clustering.services.crawl.crawling import CRAWL_SITE, crawl_request
+from clustering.services.crawl.errands import open_errands
+from clustering.services.crawl.fetch_tasks import Errand
+from clustering.services.crawl.site_sessions import session_of
 from clustering.services.crawl.sitemap_crawling import CRAWL_SITEMAPS, sitemap_crawl_request
 from clustering.services.looks import assets
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
+from clustering.services.sites.site_fetching import change_fetching
 from tests.apps.clustering.fake_host import Answer, Canary, FakeHost, canary, moved
 from tests.apps.clustering.fetching.test_guard import SPELLINGS
 from tests.conftest import IS_FULL
-from vertex.core.models import Site
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import create_job
 from vertex.core.services.jobs.requests import JobKind, JobRequest, create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -158,6 +165,41 @@ def by_assets(host: FakeHost, targets: list[str]) -> None:
     assert "/a.css" in host.paths
 
 
+def by_errands(host: FakeHost, targets: list[str]) -> None:
+    """Have a check's pages redirect, and its addresses be the targets themselves."""
+    site = site_with(host, targets)
+    for number, target in enumerate(targets):
+        status = STATUSES[number % len(STATUSES)]
+        host.routes[f"/{number}"] = moved(as_header(target), status)
+    job = create_job(task="tests.errands", queue=Job.Queue.CHECK, title="Errands", site=site)
+    urls = [f"{host.url}/{number}" for number in range(len(targets))]
+    with open_errands(jobs.claim_job(job.pk)) as turns:
+        errands = [Errand(url, max_redirects=5, seconds=5) for url in urls]
+        assert len(urls) == len(list(turns.do(errands)))
+
+
+def by_log_in_forms(host: FakeHost, targets: list[str]) -> None:
+    """Have a form send what is entered to a target, or its answer redirect there."""
+    site = site_with(host, targets)
+    entered = {"log_in_fields": {"user": "ada", "password": "secret"}, "log_in_sign": "Log out"}
+    host.routes["/"] = Answer(b"<p>Members only", headers=HTML)
+    row = change_fetching(site=site, actor=None, log_in_url=f"{host.url}/login", **entered)
+    session = session_of(site)
+    assert session is not None
+    assert session.log_in is not None
+    client = open_client(session)
+    for target in targets:
+        for action in (html.escape(target), "/enter"):
+            host.routes["/login"] = Answer(
+                f"<form method=post action='{action}'><input name=user><input name=password>".encode(),
+                headers=HTML,
+            )
+            host.routes["/enter"] = moved(as_header(target))
+            with suppress(FetchRefused):
+                wait_for(log_in(client, session, session.log_in))
+    assert row.log_in_url in {f"{host.url}{path}" for path in host.paths}
+
+
 WAYS = (
     by_links,
     by_redirects,
@@ -166,6 +208,8 @@ WAYS = (
     by_a_sitemap,
     by_a_sitemap_index,
     by_assets,
+    by_errands,
+    by_log_in_forms,
 )
 
 
