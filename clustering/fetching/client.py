@@ -71,6 +71,7 @@ class Fetched:
     fetched_at: datetime
     n_redirects: int = 0
     is_rendered: bool = False
+    waited_for: str = ""  # by the browser, until it took the page
 
     @property
     def content_type(self) -> str:

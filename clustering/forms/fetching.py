@@ -6,15 +6,17 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.http import QueryDict
 
-from clustering.models import SiteFetching
+from clustering.models import Cluster, SiteFetching
 from clustering.services.crawl.limits import MAX_DELAY
 from clustering.services.sites.site_fetching import (
     MAX_PROXY_USER,
     MAX_SIGN,
     MAX_USER_AGENT,
     allowed_proxies,
+    rendered_clusters_of,
 )
 from vertex.core.models import Site
 
@@ -77,6 +79,12 @@ class FetchingForm(forms.Form):
             ),
         ],
         widget=forms.RadioSelect,
+    )
+    rendered_clusters = forms.MultipleChoiceField(
+        label="Clusters that a real browser fetches in any case",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Where only some pages show something after their scripts ran: a browser takes long.",
     )
     crawl_delay = forms.FloatField(
         label="Pause between requests",
@@ -148,6 +156,12 @@ class FetchingForm(forms.Form):
                 self.removed_field(name).choices = [(each, each) for each in sealed_by_name]
             else:
                 del self.fields[f"removed_{name}"]
+        clusters = _choices_of_clusters(site)
+        rendered = self.fields["rendered_clusters"]
+        if not clusters:
+            del self.fields["rendered_clusters"]
+        elif isinstance(rendered, forms.MultipleChoiceField):
+            rendered.choices = clusters
         proxies = list(dict.fromkeys([*allowed_proxies(), *filter(None, [fetching.proxy])]))
         proxy = self.fields["proxy"]
         if isinstance(proxy, forms.ChoiceField):
@@ -179,9 +193,17 @@ class FetchingForm(forms.Form):
         return changes | entered
 
 
+def _choices_of_clusters(site: Site) -> list[tuple[str, str]]:
+    """Return the clusters of a site that have pages now, and those that are chosen."""
+    has_pages = Q(figures__clustering__is_current=True, figures__n_pages__gt=0)
+    rows = Cluster.objects.filter(has_pages | Q(is_rendered=True), site=site).distinct()
+    return [(row.name, row.title) for row in rows.order_by("title", "name")]
+
+
 def _shown(site: Site, fetching: SiteFetching) -> dict[str, Any]:
     return {
         "fetcher": BROWSER if site.render else PLAIN,
+        "rendered_clusters": rendered_clusters_of(site),
         "crawl_delay": site.crawl_delay,
         "obey_robots": site.obey_robots,
         "user_agent": fetching.user_agent,

@@ -130,6 +130,8 @@ class Cluster(models.Model):
     own_kind = models.CharField(max_length=10, choices=ClusterKind, blank=True)
     # Whether a person wants it annotated, or not; blank where the kind decides.
     annotating = models.CharField(max_length=10, choices=Annotating, blank=True)
+    # A browser fetches its pages: they show something only after their scripts ran.
+    is_rendered = models.BooleanField(default=False)
     # No algorithm finds it; it lives by changes alone.
     is_hand_made = models.BooleanField(default=False)
     made_at = models.DateTimeField(default=timezone.now)

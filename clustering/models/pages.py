@@ -110,6 +110,8 @@ class Snapshot(models.Model):
     final_url = models.TextField()
     problem = models.CharField(max_length=20, choices=Problem, blank=True, default=Problem.NONE)
     is_rendered = models.BooleanField(default=False)
+    # What the browser waited for before it took what its scripts had made of the page.
+    waited_for = models.CharField(max_length=60, blank=True, default="", db_default="")
     fetched_at = models.DateTimeField()
     seen_at = models.DateTimeField()  # the last time that the page still had these bytes
     # As the host wrote them, to ask it later whether the page still has these bytes.

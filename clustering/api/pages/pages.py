@@ -72,6 +72,7 @@ class SnapshotRow(RowSerializer):
             "final_url",
             "problem",
             "is_rendered",
+            "waited_for",
             "fetched_at",
             "seen_at",
         )

@@ -23,6 +23,7 @@ class FetchingRow(serializers.Serializer[Any]):
     crawl_delay = serializers.FloatField()
     obey_robots = serializers.BooleanField()
     render = serializers.BooleanField()
+    rendered_clusters = serializers.ListField(child=serializers.CharField())
     user_agent = serializers.CharField(allow_blank=True)
     headers = serializers.ListField(child=serializers.CharField(), help_text=SEALED)
     cookies = serializers.ListField(child=serializers.CharField(), help_text=SEALED)
@@ -51,6 +52,12 @@ class FetchingSettings(Body):
     crawl_delay = serializers.FloatField(min_value=0, max_value=MAX_DELAY, required=False)
     obey_robots = serializers.BooleanField(required=False)
     render = serializers.BooleanField(required=False, help_text="Fetch pages with a real browser.")
+    rendered_clusters = serializers.ListField(
+        child=serializers.CharField(max_length=61),
+        max_length=1_000,
+        required=False,
+        help_text="The names of all clusters whose pages a real browser fetches, where not all are.",
+    )
     user_agent = serializers.CharField(
         max_length=site_fetching.MAX_USER_AGENT, allow_blank=True, required=False
     )

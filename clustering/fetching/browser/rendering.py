@@ -112,11 +112,11 @@ class _Visit:
             self.status, self.headers.get("content-type", "")
         ):
             return self._fetched(b"")
-        self._await_rest()
+        waited_for = self._await_rest()
         body = self._serialised()
         kind = self.headers.get("content-type", "").partition(";")[0].strip() or "text/html"
         self.headers["content-type"] = f"{kind}; charset=utf-8"
-        return self._fetched(body)
+        return replace(self._fetched(body), waited_for=waited_for)
 
     def _open_tab(self) -> None:
         target = self.browser.ask("Target.createTarget", url="about:blank")["targetId"]
@@ -149,9 +149,11 @@ class _Visit:
             if event is not None:
                 self._react(event)
 
-    def _await_rest(self) -> None:
-        """Wait until the page has loaded and its scripts are done, or have had their time."""
+    def _await_rest(self) -> str:
+        """Wait until the page has loaded and its scripts are done or had their time; say what for."""
+        begun_at = monotonic()
         settled_at = self.browser.deadline.ends_at
+        limit = "the end of its time: it never loaded whole"
         while monotonic() < settled_at:
             event = self.browser.next_event(min(0.25, max(0.01, settled_at - monotonic())))
             if event is None:
@@ -159,8 +161,10 @@ class _Visit:
             self._react(event)
             if event["method"] == "Page.loadEventFired":
                 settled_at = min(settled_at, monotonic() + MAX_SETTLING)
+                limit = f"{MAX_SETTLING:g} s after it loaded: scripts went on"
             if event["method"] == "Page.lifecycleEvent" and self._is_idle(event["params"]):
-                return
+                return f"half a second without a request, after {monotonic() - begun_at:.1f} s"
+        return limit
 
     def _is_idle(self, event: dict[str, Any]) -> bool:
         return bool(

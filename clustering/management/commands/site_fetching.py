@@ -21,6 +21,7 @@ MAX_BYTES = 1024 * 1024
 KIND_BY_KEY = {
     "crawl_delay": "number",
     **dict.fromkeys(("obey_robots", "render"), "true or false"),
+    "rendered_clusters": "list of texts",
     **dict.fromkeys(PLAIN, "text"),
     "proxy_password": "text",
     **dict.fromkeys(SECRETS_BY_NAME, "object of names with texts or null"),
@@ -79,6 +80,8 @@ def _is_of_kind(value: object, kind: str) -> bool:
         return isinstance(value, str)
     if kind == "true or false":
         return isinstance(value, bool)
+    if kind == "list of texts":
+        return isinstance(value, list) and all(isinstance(part, str) for part in value)
     return isinstance(value, dict) and all(
         part is None or isinstance(part, str) for part in value.values()
     )

@@ -17,6 +17,7 @@ errands        addresses that a check, a repair or a page's look has fetched in 
 frontier       the pages still to visit, as rows
 limits         how far and how fast a crawl goes: checked once, whoever asks
 crawl_results  answers, judged and stored
+rendered_pages  which pages a browser fetches
 site_sessions  what a site is asked with, from its row
 hosts          the leases, pauses and robots.txt of hosts
 

@@ -427,6 +427,7 @@ def _visit_of(task: FetchTask, page: DuePage) -> Visit:
         content_type=answer.content_type[:200],
         final_url=answer.final_url,
         is_rendered=answer.is_rendered,
+        waited_for=answer.waited_for,
         etag=answer.headers.get("etag", ""),
         last_modified=answer.headers.get("last-modified", ""),
     )

@@ -36,6 +36,7 @@ from clustering.services.crawl.fetch_tasks import Errand, FetchTask
 from clustering.services.crawl.frontier import DuePage, Frontier, LinkTarget, NewlyDue
 from clustering.services.crawl.host_queue import HostGivenUp, HostQueue
 from clustering.services.crawl.hosts import HostAnswer, HostTaken
+from clustering.services.crawl.rendered_pages import RenderedPages
 from vertex.core.models import Site
 from vertex.core.services.jobs.held_jobs import JobProgress
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
@@ -86,6 +87,7 @@ class Crawler:
     frontier: Frontier
     writer: CrawlWriter
     engine: CrawlDriver
+    rendered: RenderedPages
     queues: dict[int, HostQueue] = field(default_factory=dict)
     queue_by_task: dict[FetchTask, HostQueue] = field(default_factory=dict)
     # Hosts that another crawl has, and when to try again.
@@ -349,7 +351,9 @@ class Crawler:
             now = monotonic()
             queue.tasks.append(FetchTask(job, page, refused=refused, ready_at=now, is_ready=True))
         else:
-            task = FetchTask(job, page, ask=partial(self._visit, queue, page))
+            is_rendered = self.rendered.has(page.url)
+            ask = partial(self._visit, queue, page, is_rendered=is_rendered)
+            task = FetchTask(job, page, ask=ask)
             queue.tasks.append(task)
             self._send(queue, task)
         return True
@@ -374,11 +378,14 @@ class Crawler:
                 errand.refuse(refused)
                 self.settled_errands.append(errand)
                 continue
-            task.ask = partial(self._go_on_errand, queue, errand)
+            is_rendered = errand.is_page and self.rendered.has(errand.address)
+            task.ask = partial(self._go_on_errand, queue, errand, is_rendered=is_rendered)
             queue.errands_under_way.add(errand)
             self._send(queue, task)
 
-    async def _go_on_errand(self, queue: HostQueue, errand: Errand) -> Fetched:
+    async def _go_on_errand(
+        self, queue: HostQueue, errand: Errand, *, is_rendered: bool
+    ) -> Fetched:
         """Make the request of an errand, on the loop."""
         if errand.is_log_in and self.session is not None and self.session.log_in is not None:
             return await log_in(queue.client, self.session, self.session.log_in)
@@ -391,7 +398,9 @@ class Crawler:
             seconds=errand.seconds,
             takes=errand.takes,
         )
-        return await (self._fetch_page(errand.address, request) if errand.is_page else request())
+        if not errand.is_page:
+            return await request()
+        return await self._fetch_page(errand.address, request, is_rendered=is_rendered)
 
     def _accept_errand(self, queue: HostQueue, task: FetchTask, errand: Errand) -> None:
         """Hand an answer to whoever asked, or go on: another try, a redirect, after logging in."""
@@ -412,7 +421,7 @@ class Crawler:
         self.queue_by_task[task] = queue
         self.engine.requests.send(task)
 
-    async def _visit(self, queue: HostQueue, page: DuePage) -> Fetched:
+    async def _visit(self, queue: HostQueue, page: DuePage, *, is_rendered: bool) -> Fetched:
         """Fetch a page if it has changed, on the loop."""
         request = partial(
             queue.client.fetch,
@@ -421,13 +430,13 @@ class Crawler:
             max_redirects=0,
             takes=takes_page,
         )
-        return await self._fetch_page(page.url, request)
+        return await self._fetch_page(page.url, request, is_rendered=is_rendered)
 
     async def _fetch_page(
-        self, url: str, request: Callable[[], Coroutine[Any, Any, Fetched]]
+        self, url: str, request: Callable[[], Coroutine[Any, Any, Fetched]], *, is_rendered: bool
     ) -> Fetched:
         """Make a request as whoever is logged in; a browser draws the page in a thread instead."""
-        if self.site.render:
+        if is_rendered:
             render = partial(
                 self.engine.renderer().render, url, takes=takes_page, session=self.session
             )

@@ -32,6 +32,7 @@ from clustering.services.crawl.fetch_tasks import FetchTask
 from clustering.services.crawl.frontier import Frontier
 from clustering.services.crawl.host_queue import HostQueue
 from clustering.services.crawl.hosts import HostAnswer
+from clustering.services.crawl.rendered_pages import rendered_pages
 from vertex.core.services.jobs import held_jobs
 from vertex.core.services.jobs.jobs import JobRun
 
@@ -99,7 +100,13 @@ class Engine:
         frontier = Frontier(run.job, run.site)
         writer = CrawlWriter(run.job, run.site, frontier, follows_links=follows_links)
         crawler = Crawler(
-            run, run.site, frontier, writer, self, session=site_sessions.session_of(run.site)
+            run,
+            run.site,
+            frontier,
+            writer,
+            self,
+            rendered_pages(run.site),
+            session=site_sessions.session_of(run.site),
         )
         self.crawlers[run.job.pk] = crawler
         return crawler

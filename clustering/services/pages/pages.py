@@ -71,6 +71,7 @@ class Visit:
     content_type: str = ""
     final_url: str = ""  # where redirects led; blank: nowhere else
     is_rendered: bool = False
+    waited_for: str = ""  # by a browser
     etag: str = ""
     last_modified: str = ""
     is_given: bool = False  # somebody handed the address in as it is written here
@@ -482,6 +483,7 @@ def _new_snapshot(prepared: PreparedVisit, page: Page) -> Snapshot:
         requested_url=prepared.url,
         final_url=prepared.final_url,
         is_rendered=visit.is_rendered,
+        waited_for=visit.waited_for,
         fetched_at=visit.fetched_at,
         seen_at=visit.fetched_at,
     )

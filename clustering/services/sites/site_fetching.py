@@ -7,7 +7,7 @@ their names only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from django.conf import settings
@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
-from clustering.models import SiteFetching
+from clustering.models import Cluster, SiteFetching
 from clustering.services.sites.sites import BadSite, change_site
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
@@ -59,8 +59,10 @@ def change_fetching(*, site: Site, actor: User | None, **changes: Any) -> SiteFe
     """Change how a site is fetched; what is not given stays as it is.
 
     `headers`, `cookies` and `log_in_fields` map names to new values; None removes a name. A blank
-    `log_in_url` ends the log-in and drops its fields. Raises BadSite.
+    `log_in_url` ends the log-in and drops its fields. `rendered_clusters` names all clusters whose pages a
+    browser fetches. Raises BadSite.
     """
+    rendered_clusters = changes.pop("rendered_clusters", None)
     of_site = {name: changes.pop(name) for name in OF_SITE if name in changes}
     checked = _checked(site, changes)
     with transaction.atomic():
@@ -69,6 +71,8 @@ def change_fetching(*, site: Site, actor: User | None, **changes: Any) -> SiteFe
         Site.objects.select_for_update(no_key=True).get(pk=site.pk)
         row = fetching_of(site)
         detail = _apply(row, checked)
+        if rendered_clusters is not None:
+            _render_clusters(site, actor, rendered_clusters)
         if detail:
             _complete(row)
             row.session, row.logged_in_at, row.log_in_problem = "", None, ""
@@ -89,6 +93,7 @@ def fetching_json(site: Site, row: SiteFetching) -> dict[str, Any]:
     site.refresh_from_db()
     return {
         **{name: getattr(site, name) for name in OF_SITE},
+        "rendered_clusters": rendered_clusters_of(site),
         "user_agent": row.user_agent,
         "headers": sorted(row.headers),
         "cookies": sorted(row.cookies),
@@ -103,9 +108,38 @@ def fetching_json(site: Site, row: SiteFetching) -> dict[str, Any]:
     }
 
 
+def rendered_clusters_of(site: Site) -> list[str]:
+    """Return the names of the clusters whose pages a browser fetches."""
+    rows = Cluster.objects.filter(site=site, is_rendered=True)
+    return list(rows.order_by("name").values_list("name", flat=True))
+
+
 def allowed_proxies() -> list[str]:
     """Return the proxies that sites of this installation may be fetched through."""
     return list(settings.FETCH_PROXIES)
+
+
+def _render_clusters(site: Site, actor: User | None, names: Collection[str]) -> None:
+    """Have a browser fetch the pages of these clusters and of no others. Raises BadSite."""
+    of_site = Cluster.objects.filter(site=site)
+    unknown = set(names).difference(of_site.values_list("name", flat=True))
+    if unknown:
+        raise BadSite(
+            "rendered_clusters",
+            f"{site.name} has no cluster {min(unknown)[:80]!r}; names stand on its page “Clusters”.",
+        )
+    before = rendered_clusters_of(site)
+    of_site.filter(is_rendered=True).exclude(name__in=names).update(is_rendered=False)
+    of_site.filter(name__in=names).update(is_rendered=True)
+    after = rendered_clusters_of(site)
+    if after != before:
+        audit.record(
+            actor=actor,
+            action="site.fetching_changed",
+            subject=site.name,
+            site=site,
+            detail={"rendered_clusters": {"was": before, "now": after}},
+        )
 
 
 def _apply(row: SiteFetching, checked: Mapping[str, Any]) -> dict[str, Any]:

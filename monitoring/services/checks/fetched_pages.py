@@ -11,6 +11,7 @@ from django.utils import timezone
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Page, Snapshot
 from clustering.services.crawl.errands import open_errands
+from clustering.services.crawl.rendered_pages import rendered_pages
 from monitoring.models import Check, FetchedPage
 from monitoring.services.checks.fresh_pages import FreshPage, errand_for, page_of
 from monitoring.services.checks.tested_pages import read_body
@@ -102,14 +103,17 @@ def save_snapshots(site: Site, bodies: Mapping[int, tuple[FreshPage, str]]) -> d
     names = [name for _, name in bodies.values()]
     rows = Snapshot.objects.filter(page__in=list(bodies), body__in=names).order_by("pk")
     stored = {(row.page_id, row.body): row for row in rows}
+    rendered = rendered_pages(site)
     snapshots = {}
     for page_id, (page, name) in bodies.items():
         snapshot = stored.get((page_id, name))
-        snapshots[page_id] = snapshot or _create_snapshot(site, page_id, page, name)
+        snapshots[page_id] = snapshot or _create_snapshot(
+            page_id, page, name, is_rendered=rendered.has(page.url)
+        )
     return snapshots
 
 
-def _create_snapshot(site: Site, page_id: int, page: FreshPage, body: str) -> Snapshot:
+def _create_snapshot(page_id: int, page: FreshPage, body: str, *, is_rendered: bool) -> Snapshot:
     try:
         parsed = parse_page(page.body, page.content_type)
         encoding, problem = parsed.encoding, parsed.problem
@@ -126,7 +130,7 @@ def _create_snapshot(site: Site, page_id: int, page: FreshPage, body: str) -> Sn
         requested_url=page.url,
         final_url=page.final_url or page.url,
         problem=problem,
-        is_rendered=site.render,
+        is_rendered=is_rendered,
         fetched_at=now,
         seen_at=now,
     )

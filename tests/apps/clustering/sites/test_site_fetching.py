@@ -14,13 +14,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from clustering.models import SiteFetching
+from clustering.models import Cluster, SiteFetching
 from clustering.services.crawl import crawling
 from clustering.services.crawl.site_sessions import session_of
 from clustering.services.sites.site_export import export_request
 from clustering.services.sites.site_fetching import REFUSED_HEADERS, change_fetching
 from clustering.services.sites.sites import BadSite
 from tests.apps.clustering.api_cast import Caller, caller
+from tests.apps.clustering.cluster_cast import shop_of
 from vertex.core.models import AuditEntry, Job, Membership, Role, Site, User
 from vertex.core.services.files.backup import backup
 from vertex.core.services.jobs import jobs
@@ -249,6 +250,55 @@ class TestBrowser:
 
     def test_a_reviewer_may_not_see_it(self, shop: Site) -> None:
         assert 403 == self.post(browser(Role.REVIEWER)).status_code
+
+
+class TestRenderedClusters:
+    """A browser fetches the pages of some clusters: said in the browser, by command and through the API."""
+
+    def rendered(self) -> set[str]:
+        return set(Cluster.objects.filter(is_rendered=True).values_list("name", flat=True))
+
+    def test_they_are_ticked(self) -> None:
+        site = shop_of({"deals": "ab", "texts": "c"}).site
+        operator = browser(Role.OPERATOR)
+        address = reverse("site_fetching", args=[site.name])
+        entered = {"fetcher": "plain", "crawl_delay": "2.5", "rendered_clusters": ["deals"]}
+        text = operator.post(address, entered, follow=True).content.decode()
+
+        assert {"deals"} == self.rendered()
+        assert ("checked" in text, 'value="texts"' in text) == (True, True)
+        entry = AuditEntry.objects.filter(action="site.fetching_changed").latest("pk")
+        assert {"rendered_clusters": {"was": [], "now": ["deals"]}} == entry.detail
+        operator.post(address, {"fetcher": "plain", "crawl_delay": "2.5"})
+        assert set() == self.rendered()
+
+    def test_a_site_without_clusters_says_so(self, shop: Site) -> None:
+        answer = browser(Role.OPERATOR).get(reverse("site_fetching", args=[shop.name]))
+        assert "Once the site is clustered" in answer.content.decode()
+
+    def test_the_api_takes_and_shows_them(self) -> None:
+        shop_of({"deals": "ab", "texts": "c"})
+        ada = caller("ada", Role.OPERATOR)
+        answer = ada.patch("sites/shop/fetching/", {"rendered_clusters": ["texts", "deals"]})
+        assert ["deals", "texts"] == answer.json()["rendered_clusters"]
+        refused = ada.patch("sites/shop/fetching/", {"rendered_clusters": ["deal"]})
+        assert (400, ["rendered_clusters"]) == (
+            refused.status_code,
+            [*refused.json()["error"]["fields"]],
+        )
+        assert {"deals", "texts"} == self.rendered()
+
+    def test_the_command_takes_and_writes_them(self, tmp_path: Path) -> None:
+        shop_of({"deals": "ab", "texts": "c"})
+        (tmp_path / "changes.json").write_text('{"rendered_clusters": ["deals"]}')
+        output = tmp_path / "out.jsonl"
+        call_command(
+            "site_fetching", "shop", change=str(tmp_path / "changes.json"), output=str(output)
+        )
+        assert ["deals"] == json.loads(output.read_text())["rendered_clusters"]
+        (tmp_path / "changes.json").write_text('{"rendered_clusters": "deals"}')
+        with pytest.raises(CommandError, match="rendered_clusters is no list of texts"):
+            call_command("site_fetching", "shop", change=str(tmp_path / "changes.json"))
 
 
 class TestApi:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from clustering.dom.addresses import url_hash
 from clustering.fetching.browser import chromium, rendering
 from clustering.fetching.browser.chromium import BrowserFailed, BrowserMissing
 from clustering.fetching.browser.proxy import Proxy
@@ -22,9 +23,19 @@ from clustering.fetching.deadlines import Deadline
 from clustering.fetching.guard import AddressRefused, Guard, networks
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.sessions import SiteSession
-from clustering.models import Page
+from clustering.models import (
+    Cluster,
+    ClusterFigures,
+    Clustering,
+    Page,
+    PageMembership,
+    Snapshot,
+)
 from clustering.services.crawl import crawling
 from clustering.services.crawl.crawl_results import takes_page
+from clustering.services.crawl.errands import open_errands
+from clustering.services.crawl.fetch_tasks import Errand
+from clustering.services.sites.site_fetching import change_fetching
 from tests.apps.clustering.fake_host import LONG_BEFORE, Answer, FakeHost, canary, hang, moved, page
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
@@ -213,7 +224,9 @@ def test_a_page_that_never_comes_to_rest_is_taken_as_it_is(
     monkeypatch.setattr("clustering.fetching.browser.rendering.MAX_SETTLING", 1.0)
     busy = b"<p>busy</p><script>setInterval(() => fetch('/more?' + Math.random()), 20)</script>"
     with FakeHost({"/": Answer(busy, headers=HTML)}) as host:
-        assert b"busy" in renderer.render(host.url, takes=takes_page, seconds=30).body
+        answer = renderer.render(host.url, takes=takes_page, seconds=30)
+    assert b"busy" in answer.body
+    assert answer.waited_for == "1 s after it loaded: scripts went on"
 
 
 @pytest.mark.parametrize(
@@ -296,6 +309,42 @@ def test_a_crawl_renders_the_pages_of_a_site_that_asks_for_it() -> None:
     assert root.latest_snapshot is not None
     assert (root.latest_snapshot.is_rendered, root.latest_snapshot.encoding) == (True, "utf-8")
     assert "café for 7 €" in page_store().read(root.latest_snapshot.body).decode()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("loopback")
+def test_pages_of_some_clusters_only_are_rendered() -> None:
+    names = ["deal-1", "deal-2", "about", "help"]
+    with FakeHost({"/price": PRICE} | {f"/{name}": MADE for name in names}) as host:
+        site = Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=0)
+        clustering = Clustering.objects.create(site=site, algorithm="auto", is_current=True)
+        for name, page_name, pattern in (
+            ("deals", "deal-1", f"{host.url}/deal-(.*)"),
+            ("texts", "about", f"{host.url}/(.*)p"),
+        ):
+            cluster = Cluster.objects.create(site=site, name=name, title=name)
+            ClusterFigures.objects.create(
+                clustering=clustering, cluster=cluster, n_pages=1, url_pattern=pattern
+            )
+            url = f"{host.url}/{page_name}"
+            known = Page.objects.create(site=site, url=url, url_hash=url_hash(url), given_url=url)
+            PageMembership.objects.create(clustering=clustering, page=known, cluster=cluster)
+        change_fetching(site=site, actor=None, rendered_clusters=["deals"])
+        host.routes["/"] = page(*(f"/{name}" for name in names))
+        jobs.run_job(create_here(crawling.crawl_request(site=site)).pk, crawling.crawl)
+        run = jobs.claim_job(
+            jobs.create_job(task="tests.check", queue=Job.Queue.CHECK, title="Check", site=site).pk
+        )
+        with open_errands(run) as turns:
+            urls = [f"{host.url}/{name}" for name in ("deal-1", "about")]
+            done = list(turns.do([Errand(url, is_page=True) for url in urls]))
+
+    rendered = {"/", *(f"/{name}" for name in names)} & {
+        each.page.url.removeprefix(host.url)
+        for each in Snapshot.objects.filter(is_rendered=True).exclude(waited_for="")
+    }
+    assert rendered == {"/deal-1", "/deal-2"}, "a known page, and a new one by its address"
+    assert {True, False} == {each.answer.is_rendered for each in done if each.answer}
 
 
 @pytest.mark.django_db
