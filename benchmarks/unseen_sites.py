@@ -7,6 +7,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -61,17 +62,22 @@ class Site:
     """The pages of a site with their truth, numbered once, in the clusters that the product makes."""
 
     def __init__(
-        self, vertical: str, pages: LabelledCluster, clusters: list[tuple[str, ...]]
+        self, vertical: str, pages: LabelledCluster, raw_pages: Mapping[str, RawPage]
     ) -> None:
         self.vertical = vertical
         self.pages = pages
-        self.clusters = clusters  # the largest first
+        self.raw_pages = raw_pages
         index = number_nodes(pages.trees.values())
         self.columns = Columns(index)
         self.bits = dict(zip(pages.trees, index.page_bits, strict=True))
         # Where all pages are one cluster, the ways of using its rule differ in nothing.
         self._samples: dict[tuple[str, ...], list[str]] = {}
         self._rules: dict[tuple[tuple[str, ...], int, str], ClusterRule] = {}
+
+    @cached_property
+    def clusters(self) -> list[tuple[str, ...]]:
+        """The pages of each cluster, the largest first; a page without one is one by itself."""
+        return _clusters(self.raw_pages)
 
     def samples(self, cluster: tuple[str, ...]) -> list[str]:
         """Return the samples of a cluster as `draw_samples` orders them."""
@@ -238,7 +244,7 @@ def _read_site(folder: Path, site: Path, vertical: str, name: str) -> Site:
     n_multi = Counter(a for values in truth.values() for a, v in values.items() if len(v) > 1)
     multi = frozenset(a for a, n in n_multi.items() if n > MIN_MULTI_SHARE * len(trees))
     pages = LabelledCluster(name, dict(trees), truth, mark_texts(trees, truth), multi)
-    return Site(vertical, pages, _clusters({page: raw_pages[page] for page in trees}))
+    return Site(vertical, pages, {page: raw_pages[page] for page in trees})
 
 
 def _clusters(pages: Mapping[str, RawPage]) -> list[tuple[str, ...]]:

@@ -26,7 +26,7 @@ from benchmarks.unseen_sites import KS, N_SAMPLES, Site
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.review.reliability import EDGES, ReliabilityBin
 from rules.algorithms.rule.rule import ClusterRule
-from rules.algorithms.running.confidence import ConfidenceWeights, agreement_of
+from rules.algorithms.running.confidence import ConfidenceWeights, ValueSigns, signs_of
 from rules.algorithms.running.records import RawValue
 from rules.algorithms.running.run_rule import run_stylesheet
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
@@ -39,7 +39,8 @@ LOOKED_AT: Final = 0.12  # share of the values, the least sure ones, that a pers
 INTRODUCTION: Final = (
     f"All pages of a site of SWDE are one cluster; rules are learnt from its first {KS[0]} to {KS[-1]} samples, in "
     "the drawn order and in one at random, and run as stylesheets on the pages that were not annotated. A line is what "
-    "a rule finds of an attribute on a page; it is right if that is all that the page shows. Each site is judged by "
+    "a rule finds of an attribute on a page; it is right if that is all that the page shows. Left out are lines whose "
+    "labelled value is no text of the page: nobody could see it. Each site is judged by "
     "weights that were fitted without it; each attribute of a site, number of pages and order weighs the same.\n\n"
 )
 # Values that are wrong on a page alone, to one that is right; so many are fitted.
@@ -54,9 +55,7 @@ class FoundValues:
     """What a rule found of an attribute on a page, how its losers voted, and whether it is right."""
 
     rule: tuple[str, str, int, int]  # site, attribute, annotated pages, order
-    agreement: float
-    oddness: float  # beside what the rule finds on the samples
-    is_multi: bool
+    signs: ValueSigns  # oddness is beside what the rule finds on the samples
     is_right: bool
 
     @property
@@ -119,17 +118,21 @@ def _found_on_page(
         name = attribute.attribute
         values = raw[name]
         comparison = compared([value.text for value in values])
-        wanted = compared(site.pages.truth[page].get(name, []))
-        if not comparison:
+        labelled = site.pages.truth[page].get(name, [])
+        is_shown = len(site.pages.marks[page].get(name, [])) == len(labelled)
+        if not comparison or not is_shown:
             continue
         usual = [value.text for sample in samples for value in sample[name]]
         oddness = oddness_beside(name, [value.text for value in values], usual)
         yield FoundValues(
             (site.pages.name, name, *learnt_from),
-            agreement_of(values),
-            oddness,
-            attribute.is_multi,
-            comparison == wanted,
+            signs_of(
+                values,
+                is_multi=attribute.is_multi,
+                oddness=oddness,
+                rank=attribute.alternatives[0].numbers.rank,
+            ),
+            comparison == compared(labelled),
         )
 
 
@@ -137,17 +140,18 @@ def fit(values: Sequence[FoundValues], lone: Sequence[LoneValue]) -> ConfidenceW
     """Return the weights of a logistic function that fit best what rules find, and values that are wrong alone."""
     wrong = [value for value in lone if value.kind != RIGHT]
     columns = np.array(
-        [[line.agreement, line.is_multi, line.oddness] for line in values]
-        + [[1.0, 0.0, value.oddness] for value in wrong]
+        [line.signs for line in values] + [ValueSigns(oddness=value.oddness) for value in wrong],
+        dtype=float,
     )
     right = np.concatenate([_right(values), np.zeros(len(wrong), bool)])
     weight_of_wrong = LONE_WRONG_SHARE * len(values) / max(1, len(wrong))
     weights = np.concatenate([_weights(values), np.full(len(wrong), weight_of_wrong)])
     model = LogisticRegression(max_iter=500)
     model.fit(columns, right, sample_weight=weights)
-    rounded = [round(float(number), 2) for number in (model.intercept_[0], *model.coef_[0])]
-    bias, agreement, several, oddness = rounded
-    return ConfidenceWeights(bias, agreement, several, oddness)
+    # The columns are in the order of the signs, as the weights behind the bias are.
+    return ConfidenceWeights(
+        *(round(float(number), 2) for number in (model.intercept_[0], *model.coef_[0]))
+    )
 
 
 def fit_left_out(
@@ -165,10 +169,7 @@ def fit_left_out(
 
 def left_out(values: Sequence[FoundValues], weights: Mapping[str, ConfidenceWeights]) -> Floats:
     """Return for each line the confidence by weights that were fitted without its site."""
-    log_odds = [
-        weights[line.site].log_odds(line.agreement, line.oddness, is_multi=line.is_multi)
-        for line in values
-    ]
+    log_odds = [weights[line.site].log_odds(line.signs) for line in values]
     confidence: Floats = 1 / (1 + np.exp(-np.array(log_odds)))
     return confidence
 

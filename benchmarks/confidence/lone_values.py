@@ -19,7 +19,7 @@ from lxml.etree import _Element
 from benchmarks.report import markdown_table
 from benchmarks.unseen_sites import N_SAMPLES, Site
 from clustering.values.normalising import PageContext, normalise
-from rules.algorithms.running.confidence import ConfidenceWeights
+from rules.algorithms.running.confidence import ConfidenceWeights, ValueSigns
 from rules.algorithms.running.value_looks import (
     MIN_VALUES,
     ShownText,
@@ -155,7 +155,5 @@ def _is_doubted(value: LoneValue, right_oddness: Iterable[float]) -> bool:
 def _mean_confidence(
     values: Sequence[LoneValue], weights: Mapping[str, ConfidenceWeights]
 ) -> float:
-    log_odds = [
-        weights[value.site].log_odds(1.0, value.oddness, is_multi=False) for value in values
-    ]
+    log_odds = [weights[value.site].log_odds(ValueSigns(oddness=value.oddness)) for value in values]
     return sum(1 / (1 + exp(-odds)) for odds in log_odds) / max(1, len(values))

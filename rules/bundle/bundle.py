@@ -130,6 +130,7 @@ def _bundle_to_json(bundle: Bundle) -> dict[str, Any]:
                 "attributes": [attribute.as_json() for attribute in rule.attributes],
                 "trust": dict(rule.trust),
                 "looks": {name: looks.as_json() for name, looks in rule.looks.items()},
+                "ranks": dict(rule.ranks),
                 "by_hand": rule.is_by_hand,
                 "learnt": bundle.learnt.get(rule.cluster),
             }
@@ -220,6 +221,7 @@ def _read_rule(folder: Path, form: Mapping[str, Any], country: str) -> RunnableR
                 name: ValueLooks.from_json(of_name)
                 for name, of_name in form.get("looks", {}).items()
             },
+            ranks={name: float(rank) for name, rank in form.get("ranks", {}).items()},
         )
         compile_stylesheet(rule.stylesheet)
         for attribute in attributes:

@@ -16,6 +16,7 @@ from rules.algorithms.learning.columns import union
 from rules.algorithms.learning.features import features_of
 from rules.algorithms.learning.naming import is_same_label, names_attribute
 from rules.algorithms.learning.node_index import NodeSet
+from rules.algorithms.learning.pinning import pin_alternative
 from rules.algorithms.learning.same_value import ValueGroup, doubles_of, groups_of
 from rules.algorithms.learning.samples import Samples, goal_of, wanted_marks
 from rules.algorithms.learning.search import (
@@ -157,20 +158,23 @@ def losers_of(
 
     What shares a feature with the winner is wrong where that is wrong, so its vote says little.
     """
+    with_costs = [(candidate, _cost_of_vote(task.samples, goal, candidate)) for candidate in beaten]
 
-    def cost_of(candidate: Conjunction) -> float:
-        return vote_cost(task.samples, goal.target, candidate.features)
-
-    def preference(candidate: Conjunction) -> tuple[bool, bool]:
-        is_dear = cost_of(candidate) > MAX_VOTE_COST
-        return is_dear, not set(winning).isdisjoint(candidate.features)
+    def preference(with_cost: tuple[Conjunction, float]) -> tuple[bool, bool]:
+        candidate, cost = with_cost
+        return cost > MAX_VOTE_COST, not set(winning).isdisjoint(candidate.features)
 
     losers: list[Alternative] = []
-    for candidate in sorted(beaten, key=preference):
+    for candidate, cost in sorted(with_costs, key=preference):
         if len(losers) == MAX_LOSERS:
             break
         with suppress(NoSelection):
             loser = alternative_of(task, goal, candidate)
-            numbers = replace(loser.numbers, cost=cost_of(candidate))
-            losers.append(replace(loser, numbers=numbers))
+            losers.append(replace(loser, numbers=replace(loser.numbers, cost=cost)))
     return losers
+
+
+def _cost_of_vote(samples: Samples, goal: SearchGoal, candidate: Conjunction) -> float:
+    """Return what a vote costs once the candidate is narrowed, as a rule's losers are."""
+    narrowed = pin_alternative(samples, Alternative(XPATH, goal.target, candidate.features))
+    return vote_cost(samples, goal.target, narrowed.features)

@@ -231,3 +231,12 @@ class ClusterRule(JsonForm):
     learnt_from: tuple[str, ...] = ()  # the URLs of the annotated samples
     n_unannotated: int = 0
     failures: tuple[LearningFailure, ...] = ()  # of the cluster as a whole
+
+    @property
+    def ranks(self) -> dict[str, float]:
+        """The rank of the first alternative of each attribute that has a rule."""
+        return {
+            rule.attribute: rule.alternatives[0].numbers.rank
+            for rule in self.attributes
+            if rule.alternatives
+        }

@@ -2,9 +2,13 @@
 
 Notation:   The losers of a rule vote on each of its values. The agreement of a value is the share of
             those losers that find its text, of those that find anything; 1 where none finds anything.
+            A single value is refuted where all losers that find anything find another text. The
+            weakness of a rule is how far the rank at which it was learnt is above the usual one;
+            0 where it is not known, as of a rule by hand.
             The log-odds of an attribute are a bias, what the mean agreement of its values adds,
-            what it adds that an attribute has several values, and what their oddness takes away:
-            how unlike the usual values of the attribute they look, see `value_looks`.
+            and what takes away: that the value is refuted, that the attribute has several values,
+            the weakness of the rule, and the oddness of the values: how unlike the usual values of
+            the attribute they look, see `value_looks`.
             Judged values of the installation then move the odds from those that were fitted
             elsewhere, as far as there are enough of them.
             A record is right if each of its attributes is: the product of their probabilities.
@@ -20,6 +24,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp, log, prod
+from typing import Final, NamedTuple
 
 from rules.algorithms.running.records import RawValue
 
@@ -27,6 +32,19 @@ WEIGHTS_FILE = files(__package__) / "weights" / "confidence.json"
 # How many judged values the fitted odds are worth, and how many of those were right.
 FITTED_VALUES = 5.0
 FITTED_SHARE = 0.99
+# What most rules rank at, and between which ranks a difference says something.
+USUAL_RANK: Final = -3.0
+LEAST_RANK, MOST_RANK = -4.0, 1.0
+
+
+class ValueSigns(NamedTuple):
+    """What tells how sure an attribute's values on a page are; by default nothing speaks against them."""
+
+    agreement: float = 1.0
+    is_refuted: bool = False
+    is_multi: bool = False
+    weakness: float = 0.0
+    oddness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +53,21 @@ class ConfidenceWeights:
 
     bias: float
     agreement: float  # times the mean agreement
+    refuted: float  # for a single value with which no loser agrees
     several: float  # for an attribute of several values
+    weakness: float  # times that of the rule
     oddness: float  # times the mean oddness
 
-    def log_odds(self, agreement: float, oddness: float, *, is_multi: bool) -> float:
+    def log_odds(self, signs: ValueSigns) -> float:
         """Return the log-odds that the values of an attribute are right."""
-        several = self.several if is_multi else 0.0
-        return self.bias + self.agreement * agreement + several + self.oddness * oddness
+        return (
+            self.bias
+            + self.agreement * signs.agreement
+            + self.refuted * signs.is_refuted
+            + self.several * signs.is_multi
+            + self.weakness * signs.weakness
+            + self.oddness * signs.oddness
+        )
 
     def as_json(self) -> dict[str, float]:
         return asdict(self)
@@ -59,7 +85,7 @@ def confidence_in(
     is_multi: bool,
     trust: float = 0.0,
     oddness: float = 0.0,
-    weights: ConfidenceWeights | None = None,
+    rank: float | None = None,
 ) -> float:
     """Return the probability that the values of an attribute are right; `trust` is added to the log-odds.
 
@@ -67,9 +93,33 @@ def confidence_in(
     >>> confidence_in([agreed], is_multi=False) > confidence_in([disputed], is_multi=False)
     True
     """
-    weights = weights or fitted_weights()
-    log_odds = weights.log_odds(agreement_of(values), oddness, is_multi=is_multi)
+    log_odds = fitted_weights().log_odds(
+        signs_of(values, is_multi=is_multi, oddness=oddness, rank=rank)
+    )
     return 1 / (1 + exp(-log_odds - trust))
+
+
+def signs_of(
+    values: Sequence[RawValue], *, is_multi: bool, oddness: float, rank: float | None
+) -> ValueSigns:
+    """Return what the votes, the looks and the rule's rank say of the values of an attribute."""
+    agreement = agreement_of(values)
+    return ValueSigns(
+        agreement=agreement,
+        is_refuted=not is_multi and agreement == 0,
+        is_multi=is_multi,
+        weakness=0.0 if rank is None else weakness_of(rank),
+        oddness=oddness,
+    )
+
+
+def weakness_of(rank: float) -> float:
+    """Return how far the rank of a rule is above the usual one; what is beyond the bounds counts as they do.
+
+    >>> weakness_of(-1.0), weakness_of(-9.0), weakness_of(7.0)
+    (2.0, -1.0, 4.0)
+    """
+    return max(LEAST_RANK, min(MOST_RANK, rank)) - USUAL_RANK
 
 
 def confidence_in_record(confidences: Iterable[float]) -> float:

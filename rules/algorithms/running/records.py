@@ -46,6 +46,8 @@ class RunnableRule:
     country: str = ""
     # How the values of each attribute usually look.
     looks: Mapping[str, ValueLooks] = field(default_factory=dict)
+    # At which rank each attribute's rule was learnt.
+    ranks: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -254,6 +254,7 @@ def record_of(
                 is_multi=attribute.is_multi,
                 trust=rule.trust.get(attribute.name, 0.0),
                 oddness=oddness_of_values(rule.looks.get(attribute.name), shown),
+                rank=rule.ranks.get(attribute.name),
             )
             record.confidence[attribute.name] = round(confidence, 3)
         if path_by_counted and raw_values:

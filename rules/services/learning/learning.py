@@ -117,7 +117,9 @@ def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None
     Raises JobFailed where the cluster describes no vertical.
     """
     learnt = learn_samples(cluster, learner)
-    unversioned = RunnableRule(cluster.name, 0, learnt.stylesheet, learnt.attributes)
+    unversioned = RunnableRule(
+        cluster.name, 0, learnt.stylesheet, learnt.attributes, ranks=learnt.rule.ranks
+    )
     rule = Rule(cluster=cluster, learner=learner)
     rule.validation = _validation(unversioned, learnt.samples.pages.held_out)
     _save_learnt(rule, learnt, actor)
@@ -168,7 +170,7 @@ def learn_samples(
     samples = read_cluster_samples(sample_pages_of(cluster), is_cached=is_cached)
     rule = _learn(samples.indexed, attributes, learner)
     stylesheet = stylesheet_of(rule, title=f"{cluster.site.name}: {cluster.title}")
-    unversioned = RunnableRule(cluster.name, 0, stylesheet, attributes)
+    unversioned = RunnableRule(cluster.name, 0, stylesheet, attributes, ranks=rule.ranks)
     extracted = [
         None if tree is None else extract_tree(tree, snapshot.page.url, unversioned, nodes=True)
         for snapshot, tree in zip(samples.pages.samples, samples.trees, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotation.models import Assignment, Vertical
 from clustering.models import Cluster
+from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.running.confidence import trust_after
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.value_looks import ValueLooks
@@ -29,4 +30,5 @@ def runnable(rule: Rule) -> RunnableRule:
         is_by_hand=rule.is_by_hand,
         country=rule.cluster.site.country,
         looks=looks,
+        ranks=ClusterRule.from_json(rule.definition).ranks if rule.definition else {},
     )

@@ -80,7 +80,7 @@ def test_a_line_is_what_every_run_says(folder: Path, source: Path) -> None:
         "record": {"name": "Oak desk", "price": "7 €", "tags": ["wood", "heavy"]},
         "raw": {"name": "Oak\xa0desk", "price": "7 €", "tags": ["wood", "heavy"]},
         "missing": [],
-        "confidence": {"name": 0.995, "price": 0.995, "tags": 0.988},
+        "confidence": {"name": 0.997, "price": 0.997, "tags": 0.989},
         "normalized": {"price": {"amount": "7", "currency": "EUR"}},
     } == lines[7]
     assert (None, "no_signature") == (lines[40]["rule"], lines[40]["reason"])
@@ -102,6 +102,28 @@ def test_a_bundle_doubts_values_that_look_odd(tmp_path: Path) -> None:
     assert "250000 €" == odd.values["price"]
     assert odd.confidence["price"] < usual.confidence["price"]
     assert odd.confidence["name"] == usual.confidence["name"]
+
+
+def test_a_bundle_doubts_rules_of_a_poor_rank_and_one_without_ranks_is_read(tmp_path: Path) -> None:
+    def confidences(folder: Path) -> dict[str, float]:
+        pages = [SourcePage("x", "http://s.example/p/1", body(25))]
+        (line,) = read_bundle(folder).extract(pages)
+        assert line.record is not None
+        return line.record.confidence
+
+    bundle = made_bundle()
+    rule = replace(bundle.rules.rules["products"], ranks={"name": -3.0, "price": 0.5})
+    bundle = replace(bundle, rules=replace(bundle.rules, rules={"products": rule}))
+    folder = tmp_path / "bundle"
+    write_bundle(folder, bundle)
+    ranked = confidences(folder)
+    form = json.loads((folder / "bundle.json").read_text())
+    for rule_form in form["rules"]:
+        del rule_form["ranks"]
+    (folder / "bundle.json").write_text(json.dumps(form))
+    unranked = confidences(folder)
+
+    assert ranked["price"] < ranked["name"] == unranked["name"] == unranked["price"]
 
 
 def test_several_processes_give_the_same_lines_in_the_same_order(

@@ -12,6 +12,7 @@ from rules.algorithms.learning.attribute_task import (
 )
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, find_targets
+from rules.algorithms.learning.vote_costs import vote_cost
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import MAX_VOTE_COST, AttributeRule
 
@@ -78,3 +79,15 @@ def test_cheap_losers_come_first_then_those_of_other_features() -> None:
     assert losers[1].numbers.cost <= MAX_VOTE_COST < losers[2].numbers.cost
     rule = AttributeRule("a", losers=tuple(losers))
     assert tuple(losers[:2]) == rule.voters
+
+
+def test_a_label_of_which_the_tag_is_known_votes_at_little_cost() -> None:
+    attribute_task = task("Ann")
+    goal, candidates = attribute_task.search()
+    label = replace(candidates[0], features=(Feature("before", 0, ("By",)),))
+    (loser,) = losers_of(attribute_task, goal, [], [label])
+    assert (
+        loser.numbers.cost
+        <= MAX_VOTE_COST
+        < vote_cost(attribute_task.samples, goal.target, label.features)
+    )

@@ -7,7 +7,9 @@ from rules.algorithms.running.confidence import (
     confidence_in,
     confidence_in_record,
     fitted_weights,
+    signs_of,
     trust_after,
+    weakness_of,
 )
 from rules.algorithms.running.records import RawValue
 
@@ -57,16 +59,35 @@ def test_judged_values_move_confidence_towards_their_share() -> None:
     assert 0.0 == trust_after(0, 0)
     trust = trust_after(500, 500)
 
-    assert 0.4 < confidence_in([AGREED], is_multi=False, trust=trust) < 0.7
+    assert 0.4 < confidence_in([HALF_AGREED], is_multi=False, trust=trust) < 0.7
 
 
 def test_the_weights_of_the_product_are_readable() -> None:
     weights = fitted_weights()
 
     assert weights.agreement > 0 > weights.several
+    assert 0 > weights.refuted
+    assert 0 > weights.weakness
 
 
 def test_values_that_look_odd_are_less_sure() -> None:
     sureness = [confidence_in([AGREED], is_multi=False, oddness=odd) for odd in (4.0, 2.0, 0.0)]
 
     assert sureness == sorted(set(sureness))
+
+
+def test_a_single_value_is_refuted_where_nobody_agrees() -> None:
+    def is_refuted(value: RawValue, *, is_multi: bool = False) -> bool:
+        return signs_of([value], is_multi=is_multi, oddness=0.0, rank=None).is_refuted
+
+    assert is_refuted(DISPUTED)
+    assert not any(map(is_refuted, [AGREED, HALF_AGREED, WITHOUT_VOTE]))
+    assert not is_refuted(DISPUTED, is_multi=True)
+
+
+def test_a_rule_of_a_poor_rank_is_less_sure_and_one_of_unknown_rank_is_usual() -> None:
+    def sureness(rank: float | None) -> float:
+        return confidence_in([AGREED], is_multi=False, rank=rank)
+
+    assert sureness(0.5) < sureness(-2.0) < sureness(-3.0) == sureness(None) < sureness(-3.8)
+    assert weakness_of(99.0) == weakness_of(1.0)
