@@ -393,33 +393,42 @@ def _slots_of_values(
         for values in places
         for value_places in values
     ]
-    n_texts: Counter[TextSlot] = Counter()
-    n_shown: Counter[TextSlot] = Counter()
-    for slot in set().union(*slots_by_value):
-        for page, values in zip(pages, places, strict=True):
-            if values:
-                n_texts[slot] += page.page.n_at(slot.shape, slot.label)
-                n_shown[slot] += len(
-                    {
-                        place.xpath
-                        for place in chain.from_iterable(values)
-                        if slot in _slots_of_place(place)
-                    }
-                )
     least = max(MIN_PAGES_OF_PIECE, MIN_GAIN_OF_SLOT * len(slots_by_value))
+    n_values = Counter(chain.from_iterable(slots_by_value))
+    frequent = [slot for slot, n in n_values.items() if n >= least]
+    n_others = _count_other_texts(pages, places, frequent)
+
     slots: list[TextSlot] = []
     while True:
         gains = Counter(chain.from_iterable(slots_by_value))
         good = [
             slot
-            for slot, gain in gains.items()
-            if gain >= least and gain > VALUES_PER_OTHER_TEXT * (n_texts[slot] - n_shown[slot])
+            for slot in frequent
+            if gains[slot] >= least and gains[slot] > VALUES_PER_OTHER_TEXT * n_others[slot]
         ]
         if not good:
             return slots
         best = max(good, key=lambda slot: (gains[slot], slot.shape, slot.label or ""))
         slots.append(best)
         slots_by_value = [own for own in slots_by_value if best not in own]
+
+
+def _count_other_texts(
+    pages: Sequence[KnownPage],
+    places: Sequence[Sequence[Sequence[ValuePlace]]],
+    slots: Iterable[TextSlot],
+) -> Counter[TextSlot]:
+    """Count the texts at each slot that are no stored values, on the pages that have some."""
+    n_others: Counter[TextSlot] = Counter()
+    for page, values in zip(pages, places, strict=True):
+        if not values:
+            continue
+        # A node may show one value as a whole, and another one as a part.
+        places_once = {(place.xpath, place.shape): place for place in chain.from_iterable(values)}
+        n_shown = Counter(chain.from_iterable(map(_slots_of_place, places_once.values())))
+        for slot in slots:
+            n_others[slot] += page.page.n_at(slot.shape, slot.label) - n_shown[slot]
+    return n_others
 
 
 def _slots_of_place(place: ValuePlace) -> tuple[TextSlot, TextSlot]:
