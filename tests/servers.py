@@ -89,7 +89,7 @@ class PostgresServer:
     """A PostgreSQL in a folder."""
 
     def __init__(self, binaries: Path, folder: Path, port: int) -> None:
-        self.port = port
+        self.binaries, self.folder, self.port = binaries, folder, port
         self.address = f"postgresql://vertex@127.0.0.1:{port}/vertex"
         settings = {
             "listen_addresses": "127.0.0.1",
@@ -102,13 +102,12 @@ class PostgresServer:
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self._command = [binaries / "postgres", "-D", folder / "data", *options]
-        self._folder = folder
         self._running = contextlib.ExitStack()
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
         self._running.enter_context(
-            _server(self._command, self._folder, self._ask, stop=signal.SIGINT)
+            _server(self._command, self.folder, self._ask, stop=signal.SIGINT)
         )
 
     def stop(self) -> None:
