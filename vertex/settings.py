@@ -298,6 +298,9 @@ MFA_FORMS = {
     "authenticate": "vertex.core.forms.second_factors.CodeForm",
     "reauthenticate": "vertex.core.forms.second_factors.CodeAgainForm",
     "activate_totp": "vertex.core.forms.second_factors.AddAppForm",
+    "authenticate_webauthn": "vertex.core.forms.second_factors.AskedPasskeyForm",
+    "login_webauthn": "vertex.core.forms.second_factors.PasskeyLogInForm",
+    "reauthenticate_webauthn": "vertex.core.forms.second_factors.PasskeyAgainForm",
     "add_webauthn": "vertex.core.forms.second_factors.AddPasskeyForm",
     "edit_webauthn": "vertex.core.forms.second_factors.RenamePasskeyForm",
 }

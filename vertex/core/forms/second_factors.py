@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, BaseAuthenticateForm, ReauthenticateForm
 from allauth.mfa.totp.forms import ActivateTOTPForm
-from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
 from django import forms
 from django.core.exceptions import ValidationError
 
@@ -15,6 +22,10 @@ from vertex.core.services.people import passwords
 
 LONGEST_CODE = 20
 LONGEST_NAME = 60
+LONGEST_CREDENTIAL = 32 * 1024  # characters
+UNREADABLE = "The passkey could not be read. Try again, or choose another way."
+# What the library stumbles over.
+BAD_CREDENTIALS = (ValueError, TypeError, LookupError, AttributeError, struct.error)
 
 
 def _code_field(help_text: str = "") -> forms.CharField:
@@ -61,6 +72,40 @@ class CodeAgainForm(CountedCodeForm, ReauthenticateForm):  # type: ignore[misc]
     """A code before something important is changed."""
 
 
+class CredentialField(forms.JSONField):
+    """What a browser says of a passkey; strangers may write anything there."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        if len(str(value)) > LONGEST_CREDENTIAL:
+            raise ValidationError(UNREADABLE)
+        try:
+            return super().to_python(value)
+        except RecursionError:
+            raise ValidationError(UNREADABLE) from None
+
+
+class AskedPasskeyForm(AuthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey as the second step."""
+
+    credential = CredentialField()
+
+    def clean_credential(self) -> Any:
+        try:
+            return super().clean_credential()
+        except BAD_CREDENTIALS:
+            raise ValidationError(UNREADABLE) from None
+
+
+class PasskeyLogInForm(AskedPasskeyForm, LoginWebAuthnForm):  # type: ignore[misc]
+    """A passkey alone."""
+
+
+class PasskeyAgainForm(AskedPasskeyForm, ReauthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey before something important is changed."""
+
+
 class AddAppForm(ActivateTOTPForm):  # type: ignore[misc]
     """The first code of an app, which shows that it has the secret."""
 
@@ -68,6 +113,7 @@ class AddAppForm(ActivateTOTPForm):  # type: ignore[misc]
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    credential = CredentialField()
     name = forms.CharField(
         label="Name",
         max_length=LONGEST_NAME,
@@ -85,6 +131,13 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # the library's signature
         kwargs["initial"] = {"name": "", **kwargs.get("initial", {})}
         super().__init__(*args, **kwargs)
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            cleaned: dict[str, Any] = super().clean()
+        except BAD_CREDENTIALS:
+            raise ValidationError(UNREADABLE) from None
+        return cleaned
 
 
 class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]

@@ -249,6 +249,48 @@ class TestGuessing:
         assert settings.SESSION_COOKIE_AGE == client.session.get_expiry_age()
 
 
+HEAD = '{"id": "eA", "rawId": "eA", "type": "public-key", "response": '
+ODD_CREDENTIALS = [
+    "",
+    "null",
+    "[]",
+    '"x"',
+    "7",
+    "{}",
+    '{"response": null}',
+    '{"id": "x", "rawId": "x", "type": "public-key", "response": {}}',
+    HEAD + '{"clientDataJSON": "eA", "authenticatorData": "eA", "signature": "eA"}}',
+    HEAD + '{"clientDataJSON": "e30", "authenticatorData": "eA", "userHandle": "MQ"}}',
+    HEAD + '{"clientDataJSON": "W10", "attestationObject": "oA", "userHandle": null}}',
+    "[" * 5000,
+]
+
+
+class TestOddPasskeys:
+    @pytest.mark.parametrize("credential", ODD_CREDENTIALS)
+    def test_they_let_nobody_in_and_break_nothing(self, anna: User, credential: str) -> None:
+        client = Client()
+        client.get(reverse("mfa_login_webauthn"), headers={"Accept": "application/json"})
+        answer = client.post(reverse("mfa_login_webauthn"), {"credential": credential})
+        enter_password(client)
+        second = client.post(reverse("mfa_authenticate"), {"credential": credential})
+
+        assert {200, 302} >= {answer.status_code, second.status_code}
+        assert not is_in(client)
+
+    @pytest.mark.parametrize("credential", ODD_CREDENTIALS)
+    def test_they_are_not_added(self, eddy: User, credential: str) -> None:
+        enter_password(client := Client(), "eddy")
+        confirm(client)
+        client.get(reverse("mfa_add_webauthn"))
+        answer = client.post(
+            reverse("mfa_add_webauthn"), {"name": "x" * 1000, "credential": credential}
+        )
+
+        assert 200 == answer.status_code
+        assert [] == second_factors.kinds_of(eddy)
+
+
 class TestAdding:
     def test_an_app_is_added_with_the_password_and_its_first_code(
         self, eddy: User, django_capture_on_commit_callbacks: Any

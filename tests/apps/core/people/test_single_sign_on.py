@@ -147,6 +147,20 @@ class TestRefusals:
         log_in(client, provider)
         assert "eve" == who_is_in(client)
 
+    @pytest.mark.parametrize("like_it", ["ann\u0131@example.org", "\u017fam@example.org"])
+    def test_an_address_that_only_looks_like_it(
+        self, provider: IdentityProvider, db: None, like_it: str
+    ) -> None:
+        plain = like_it.replace("\u0131", "i").replace("\u017f", "s")
+        people.create_user(username="anna", email=plain, role=Role.ADMINISTRATOR, actor=None)
+        provider.claims["email"] = like_it
+        log_in(client := Client(), provider)
+        assert "" == who_is_in(client)
+
+        provider.claims["email"] = plain.upper()
+        log_in(client, provider)
+        assert "anna" == who_is_in(client)
+
     def test_an_address_of_two(self, provider: IdentityProvider, anna: User) -> None:
         people.create_user(username="other", email=ADDRESS.upper(), actor=None)
         log_in(client := Client(), provider)

@@ -37,7 +37,8 @@ def person_named_by(claims: Mapping[str, Any]) -> User:
     # Some providers write "false".
     if not isinstance(email, str) or not email or claims.get("email_verified") is not True:
         raise NobodyKnown
-    known = list(User.objects.filter(email__iexact=email)[:2])
+    like_it = User.objects.filter(email__iexact=email)
+    known = [person for person in like_it if _is_same_address(person.email, email)]
     if not known and settings.OIDC_ADDS_PEOPLE:
         return _add_person(email, claims)
     if len(known) != 1:
@@ -51,6 +52,16 @@ def person_named_by(claims: Mapping[str, Any]) -> User:
 def record_link(person: User) -> None:
     """Write into the audit trail that somebody logs in by the provider from now on."""
     audit.record(actor=person, action="single_sign_on.linked", subject=person.username)
+
+
+def _is_same_address(one: str, other: str) -> bool:
+    """Return whether two addresses are one, but for the case of plain letters.
+
+    Databases take letters of other alphabets for those: somebody else's address for one's own.
+    """
+    if one.isascii() and other.isascii():
+        return one.lower() == other.lower()
+    return one == other
 
 
 def _add_person(email: str, claims: Mapping[str, Any]) -> User:

@@ -25,7 +25,7 @@ N_SLOW: Final = 200
 N_ASKED: Final = 30
 PATIENCE: Final = 30  # seconds
 STEP: Final = 0.2  # seconds between two requests of a person
-OPERATIONS: Final = Path(__file__).resolve().parent.parent / "docs" / "operations.md"
+OPERATIONS: Final = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 HEAD: Final = b"POST /log-in/ HTTP/1.1\r\nHost: localhost\r\n"
 FORM: Final = (
     HEAD + b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\n"
