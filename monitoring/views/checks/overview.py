@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from monitoring.services.checks.check_calendar import KINDS
-from monitoring.services.checks.site_states import of_state
+from monitoring.services.checks.site_states import NEVER_CHECKED, of_state
 from monitoring.views.checks import overview_rows
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
@@ -38,6 +38,7 @@ def monitoring(request: HttpRequest) -> HttpResponse:
         "filters": overview_rows.FILTERS,
         "total": total,
         "groups": overview_rows.alert_groups(alerts, user, now),
+        "n_unchecked": of_state(visible, NEVER_CHECKED.key).count(),
         "n_alerts": sum(total["n_by_kind"].values()),
         "n_alerts_shown": len(alerts),
         "kinds": KINDS,

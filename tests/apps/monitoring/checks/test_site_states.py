@@ -70,6 +70,18 @@ def test_a_check_that_will_look_twice_waits_for_its_second_look() -> None:
     assert "second_look" == state(site)
 
 
+def test_the_overview_is_calm_only_where_each_watched_site_was_checked(client: Client) -> None:
+    watched("calm")
+    client.force_login(caller("ada", Role.VIEWER).user)
+    calm = client.get(reverse("monitoring")).content.decode()
+    watched("new", days=0)
+    new = client.get(reverse("monitoring")).content.decode()
+
+    assert "All quiet" in calm
+    assert "All quiet" not in new
+    assert "1 site never checked" in new
+
+
 def test_the_overview_and_the_api_say_the_same() -> None:
     site = watched("shop", days=0)
     ada = caller("ada", Role.VIEWER)
