@@ -83,3 +83,16 @@ def test_links_between_documents_lead_somewhere(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_documents_name_no_path_of_a_machine(document: Path) -> None:
     assert re.findall(r"/(?:home|root|work)/\w+", document.read_text()) == []
+
+
+def test_the_recipes_name_what_stands_in_the_files_that_they_name() -> None:
+    recipes = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
+    named = re.findall(r"`([a-z_.]+)` (?:in|of) `([\w/]+\.py)`", recipes, re.IGNORECASE)
+    in_the_tree = [(name, ROOT / path) for name, path in named if (ROOT / path).exists()]
+
+    assert len(in_the_tree) > 15
+    assert [
+        name
+        for name, path in in_the_tree
+        if name != "NAME_test" and name.rpartition(".")[2] not in path.read_text()
+    ] == []

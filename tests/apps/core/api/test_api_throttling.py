@@ -72,7 +72,7 @@ def test_nobody_waits_for_a_cache_that_is_away(settings: Any) -> None:
     started = time.monotonic()
 
     assert [200] * 5 == statuses(lambda: ada.get("sites/"), 5)
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 60
 
     settings.CACHES = {"default": cache_settings("", settings.VAR_DIR / "other-cache")}
     assert [200, 429] == statuses(lambda: ada.get("sites/"), 2)

@@ -144,7 +144,7 @@ def test_long_cookies_cost_nothing(port: int) -> None:
     with connect(port) as client:
         client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + 3 * cookie + b"\r\n")
         assert client.recv(12) == b"HTTP/1.1 200"
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 60
     assert is_answered(port)
 
 
