@@ -153,7 +153,6 @@ def address_keys(url: str) -> dict[str, str]:
     return {"url": url, "normalized_url": normalised}
 
 
-@lru_cache(maxsize=4096)
 def url_hash(normalised: str) -> bytes:
     """Return the 16 bytes under which a normalised address is indexed."""
     return sha256(normalised.encode("utf-8", "surrogatepass")).digest()[:16]
@@ -210,7 +209,6 @@ def _split_netloc(url: str, netloc: str) -> tuple[str, int | None]:
     return _normalise_host(host), int(port)
 
 
-@lru_cache(maxsize=1024)
 def _normalise_host(host: str) -> str:
     if host.startswith("["):
         return _normalise_ipv6(host)
@@ -358,6 +356,7 @@ def _join_other(base: str, href: str) -> str:
     return f"{origin}{folder}/{href}"
 
 
+# Saves 3 % of reading links and asking whether they stay at the site: 99 % hits (benchmarks.caches).
 @lru_cache(maxsize=1024)
 def _plain_netloc(url: str) -> str:
     return _origin_as_written(normalise_url(url)).partition("//")[2].removeprefix("www.")

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
 
 import webencodings
 from lxml import etree
@@ -180,7 +179,6 @@ def _is_refused_by_counter(text: bytes) -> bool:
     return False
 
 
-@lru_cache(maxsize=256)
 def _charset_of(content_type: str) -> str:
     """Return the encoding that a Content-Type names, blank where it names none that is known."""
     return _look_up(_charset_in(content_type))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 
 from lxml import etree
 from lxml.etree import _Element
@@ -92,7 +91,6 @@ def _step(tag: str, number: int, nth: int, count: int) -> str:
     return tag if count == 1 else f"{tag}[{nth}]"
 
 
-@lru_cache(maxsize=1024)
 def _is_name(tag: str) -> bool:
     return _NAME.fullmatch(tag) is not None
 

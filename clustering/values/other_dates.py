@@ -67,6 +67,7 @@ def _other_digits(digits: re.Match[str]) -> str:
     return ("", "5", "11")[len(digits[0])] if len(digits[0]) <= 2 else "2021"
 
 
+# Saves half of reading dates in many languages: 97 % have a known wording (benchmarks.caches).
 @lru_cache(maxsize=WORDINGS_CACHED)
 def _locale_of(wording: str, language: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the first locale in which a wording is a date, and what the date has.
@@ -86,7 +87,6 @@ def _locale_of(wording: str, language: str) -> tuple[str, tuple[str, ...]] | Non
     return (str(read.locale), parts) if read.date_obj else None
 
 
-@lru_cache(maxsize=LOCALES_CACHED)
 def _parser_of(locale: str, parts: tuple[str, ...]) -> Any:
     """Return a parser for one locale, or for all. Raises ValueError for an unknown one."""
     return DateDataParser(

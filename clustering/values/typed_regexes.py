@@ -6,7 +6,6 @@ The expressions are those of RE2: they run in linear time whatever a person type
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import re2
@@ -33,7 +32,6 @@ def check_regex(pattern: str) -> None:
     compile_regex(pattern)
 
 
-@lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Any:
     """Return the compiled expression. Raises BadRegex."""
     if len(pattern) > MAX_PATTERN_CHARS:

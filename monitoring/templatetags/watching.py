@@ -52,6 +52,7 @@ def strip(days: Sequence[Day], site: str = "") -> SafeString:
     return _strip_of(cells, [day.kind for day in days])
 
 
+# Saves two thirds of drawing the overview: most sites have one and the same strip (benchmarks.caches).
 @lru_cache(maxsize=1024)
 def _plain_strip(days: tuple[tuple[date, DayKind], ...]) -> SafeString:
     """Draw a strip that leads nowhere; most sites have the same one."""
@@ -82,7 +83,6 @@ def _cell_of(day: Day, site: str) -> SafeString:
     return _plain_cell(day.day, day.kind)
 
 
-@lru_cache(maxsize=1024)
 def _plain_cell(day: date, kind: DayKind) -> SafeString:
     """Draw a day of a strip; the same days come back for every site."""
     letter = "" if kind is NOT_CHECKED else kind.letter

@@ -1,6 +1,7 @@
 """How the source reads: imports at the top, few broad excepts, tests beside it."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -108,3 +109,17 @@ def test_no_word_of_the_glossary_is_replaced_by_a_vague_one() -> None:
     }
 
     assert {path.stem for path in SOURCES} & vague == set()
+
+
+def test_every_cache_says_what_it_saves() -> None:
+    without_figure = []
+    for path in SOURCES:
+        lines = path.read_text().splitlines()
+        without_figure += [
+            f"{name_of(path)}:{number}"
+            for number, line in enumerate(lines, 1)
+            if re.match(r" *@(lru_)?cache\b", line)
+            and not lines[number - 2].lstrip().startswith("# Saves ")
+        ]
+
+    assert [] == without_figure

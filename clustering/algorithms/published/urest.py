@@ -27,7 +27,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from itertools import combinations, pairwise
 from math import exp
@@ -225,7 +224,6 @@ def largest_coverage(page: PageModel, clusters: list[list[int]]) -> list[int]:
     return max(clusters, key=lambda cluster: psi_features(page, cluster)[1], default=[])
 
 
-@cache
 def load_weights() -> tuple[LinearMargin, LinearMargin]:
     """Return phi and psi as they were trained."""
     stored = json.loads(WEIGHTS.read_text())

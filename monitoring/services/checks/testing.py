@@ -155,6 +155,7 @@ def _divide(cluster: WatchedCluster, tests: Iterable[PageTest]) -> Divide:
     seen = {test.url for test in tests if test.outcome != UNREACHABLE}
     layouts = {url: name for url, name in cluster.layout_by_url.items() if url in seen}
 
+    # Saves reading all trees again for each division that is tried; none is read where none is.
     @cache
     def marks() -> dict[str, list[str]]:
         trees = {page.page.url: read_tree(page.old)[0] for page in cluster.pages}
@@ -260,6 +261,7 @@ def _shown_on(
     type_by_name = {attribute.name: attribute.type for attribute in cluster.ready.attributes}
     shown = plain(text)
 
+    # Saves walking the page for each failed field of a type.
     @cache
     def addresses(value_type: str) -> set[object]:
         elements = [] if tree is None else tree.iter("*")

@@ -35,7 +35,6 @@ GENERIC_WORDS = frozenset(
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-@lru_cache(maxsize=4096)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name, small: of `faxNumber`, `fax_number` and "Fax number".
 
@@ -45,6 +44,7 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
+# Saves 2 % of learning: 93 % hits (benchmarks.caches).
 @lru_cache(maxsize=65536)
 def names_attribute(attribute: str, text: str) -> bool:
     """Return whether a text has a word that the attribute's name has, but for its ending.

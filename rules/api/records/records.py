@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, cast
 
 import xxhash
@@ -101,7 +100,6 @@ class RecordWithHistory(RecordAnswer):
     history = RecordVersionRow(many=True, help_text="The newest first, 100 at most.")
 
 
-@cache
 def listed_records() -> serializers.Serializer[Any]:
     """Return the shape of a page of records."""
     return inline_serializer(

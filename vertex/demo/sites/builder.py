@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +16,6 @@ from vertex.demo.sites.site import DemoPage, Record, Values
 Item = TypeVar("Item")
 
 
-@cache
 def _engine(folder: Path) -> Engine:
     return Engine(dirs=[str(folder)])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from urllib.parse import urljoin, urlsplit
 
 import lxml.html
@@ -11,7 +10,6 @@ from clustering.dom.page import parse_page
 from vertex.demo.sites.site import DemoPage, DemoSite
 
 
-@cache
 def tree_of(body: bytes, content_type: str) -> lxml.html.HtmlElement:
     parsed = parse_page(body, content_type)
     assert parsed.tree is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import cache
 from pathlib import Path
 
 GONE = {"Z", "X", "x"}  # ended; a zombie only waits for its parent to notice
@@ -32,7 +31,6 @@ def _start_of(pid: int) -> str:
     return "" if fields[0] in GONE else fields[19]
 
 
-@cache
 def _machine() -> str:
     """Return an identifier of this boot and this space of process numbers; blank where unknown.
 
