@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Literal
 
 from annotation.algorithms.attribute_types import AttributeType
@@ -505,22 +506,28 @@ def _fields_lost_on_share(tests: Sequence[PageTest], share: float) -> tuple[str,
 
 
 def _judge_fields_by_layout(tests: Sequence[PageTest], divide: Divide | None) -> _Judged | None:
-    """Return the state where fields are lost on the pages of one layout; None where there is none."""
+    """Return the state where fields are lost on the pages of one layout; None where there is none.
+
+    A field counts where it is lost on enough pages, and `divide` finds layouts that tell these from the pages
+    that had it.
+    """
     if divide is None:
         return None
-    fields: dict[str, Sequence[str]] = {}
+    layouts_by_field: dict[str, Sequence[str]] = {}
     for name in sorted({name for test in tests for name in test.lost}):
         lost_on = frozenset(test.url for test in tests if name in test.lost)
+        if len(lost_on) < MIN_PAGES_OF_ATTRIBUTE:
+            continue
         had_on = frozenset(test.url for test in tests if name in test.had)
-        layouts = divide(lost_on, had_on) if len(lost_on) >= MIN_PAGES_OF_ATTRIBUTE else ()
+        layouts = divide(lost_on, had_on)
         if layouts:
-            fields[name] = layouts
-    if not fields:
+            layouts_by_field[name] = layouts
+    if not layouts_by_field:
         return None
-    names = tuple(dict.fromkeys(layout for layouts in fields.values() for layout in layouts))
-    return _Judged(
-        PARTLY_REDESIGNED, f"{', '.join(fields)} lost on {', '.join(names)}", tuple(fields), names
-    )
+    fields = tuple(layouts_by_field)
+    all_layouts = tuple(dict.fromkeys(chain.from_iterable(layouts_by_field.values())))
+    reason = f"{', '.join(fields)} lost on {', '.join(all_layouts)}"
+    return _Judged(PARTLY_REDESIGNED, reason, fields, all_layouts)
 
 
 def _judge_calm(

@@ -535,13 +535,13 @@ def relearn_list(
     trial = _TrialRun(rule, definition, old, fresh)
     proposed = [_proposed_page(page) for page in pages]
     return RelearntRule(
-        definition,
-        trial.stylesheet,
-        proposed,
-        proposed,
-        other_urls,
-        _fail_where_records_are_lost(trial.verdict, trial.versions, pages),
-        {
+        definition=definition,
+        stylesheet=trial.stylesheet,
+        annotated=proposed,  # all that is proposed was learnt from
+        proposed=proposed,
+        unannotated=other_urls,
+        verdict=_fail_where_records_are_lost(trial.verdict, trial.versions, pages),
+        measures={
             attribute.name: measure(attribute, pairs_of_lists(attribute, trial.versions))
             for attribute in trial.attributes
         },

@@ -336,5 +336,5 @@ def _rules_by_age(user: User, now: datetime) -> list[tuple[str, int]]:
 
 
 def _median(numbers: list[float]) -> float | None:
-    numbers.sort()
-    return numbers[len(numbers) // 2] if numbers else None
+    """Return the upper median of some numbers; None of none."""
+    return sorted(numbers)[len(numbers) // 2] if numbers else None

@@ -389,6 +389,7 @@ def _offsets(examples: Sequence[CutExample]) -> Iterator[Selection]:
 
 
 def _smallest_first(offset: int) -> tuple[int, int]:
+    """Return what orders offsets by their distance from an end; the start comes before the end."""
     return (abs(offset), -offset)
 
 
@@ -410,8 +411,9 @@ def learn_offsets(examples: Sequence[CutExample]) -> Selection:
     return Selection(first=_most_consistent(firsts), last=_most_consistent(lasts))
 
 
-def _most_consistent(offsets: Mapping[int, int]) -> int:
-    return min(offsets, key=lambda offset: (-offsets[offset], *_smallest_first(offset)))
+def _most_consistent(n_by_offset: Mapping[int, int]) -> int:
+    """Return the offset that most examples have; of several the one nearest to an end of the text."""
+    return min(n_by_offset, key=lambda offset: (-n_by_offset[offset], *_smallest_first(offset)))
 
 
 def _offsets_of(example: CutExample) -> tuple[set[int], set[int]]:

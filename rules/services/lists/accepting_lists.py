@@ -170,11 +170,12 @@ def _report_step(run: JobRun, n_done: int, message: str) -> None:
     run.renew(n_done=n_done, n_total=N_STEPS, message=message)
 
 
-def _plans(columns: Iterable[ChosenColumn], table: ListTable) -> list[AttributeType]:
-    is_multi = {column.name: column.is_multi for column in table.columns}
+def _plans(chosen_columns: Iterable[ChosenColumn], table: ListTable) -> list[AttributeType]:
+    """Return the attributes that the chosen columns become."""
+    column_by_name = {column.name: column for column in table.columns}
     return [
-        AttributeType(column.name, column.type, is_multi=is_multi[column.column])
-        for column in columns
+        AttributeType(chosen.name, chosen.type, is_multi=column_by_name[chosen.column].is_multi)
+        for chosen in chosen_columns
     ]
 
 

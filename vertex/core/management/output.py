@@ -203,7 +203,7 @@ class WorkCommand(BaseCommand):
         try:
             result = super().execute(*args, **options)
         except BrokenPipeError:
-            raise
+            raise  # an OSError, too, but nobody reads the message
         except self.failures as error:
             raise CommandError(str(error)) from error
         except (UnreadableFile, uploads.UploadTooLarge, jobs.JobExists, jobs.JobFailed) as error:
