@@ -1,9 +1,7 @@
-"""How often each cache of the product answers, and how much processor time that saves.
+"""Count what caches do while a work is done: `python -m benchmarks.caches.counting WORK [FOLDER]` prints it.
 
-Run it with: python -m benchmarks.run caches
-
-Each work runs in a process of its own, which counts before the product is imported. What a hit saves is
-timed afterwards, on arguments of that work: a call of the function itself less one that the cache answers.
+What a hit saves is timed afterwards, on arguments of that work: a call of the function itself less one that the
+cache answers.
 """
 
 from __future__ import annotations
@@ -12,67 +10,15 @@ import functools
 import importlib
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.report import markdown_table
-
-TITLE = "Caches"
-WORKS: Final = [
-    "links",
-    "clustering",
-    "placing",
-    "recognising",
-    "lists",
-    "suggestions",
-    "learning",
-    "extracting",
-    "values",
-    "overview",
-]
-NEEDS_DATA: Final = "extracting"
 PRODUCT = ("annotation.", "clustering.", "monitoring.", "rules.", "vertex.core.")
 N_ROUNDS: Final = 5
 N_TIMED: Final = 200  # calls of a function by which its cache is judged
-
-
-def run(data: Path | None = None) -> str:
-    """Return the body of this benchmark's page."""
-    rows: list[list[object]] = []
-    for work in WORKS:
-        if work == NEEDS_DATA and data is None:
-            continue
-        printed = subprocess.run(
-            [sys.executable, "-m", __name__, work, *([str(data)] if work == NEEDS_DATA else [])],
-            check=True,
-            stdout=subprocess.PIPE,
-        ).stdout
-        seconds, caches = json.loads(printed)
-        caches.sort(key=lambda cache: -cache["saved"])
-        rows += [_row(work, seconds, cache) for cache in caches if cache["hits"]]
-    return INTRODUCTION + markdown_table(HEADER, rows)
-
-
-INTRODUCTION: Final = (
-    "The product's work on the demo sites, each kind of work in a process of its own, without stored pages. Saved: "
-    "what the hits would have taken of a processor; share: of what the work would take without that cache.\n\n"
-)
-HEADER: Final = ["work and cache", "calls", "hits", "saved, ms", "share of the work"]
-
-
-def _row(work: str, seconds: float, cache: dict[str, Any]) -> list[object]:
-    n_calls = cache["hits"] + cache["misses"]
-    return [
-        f"{work}: `{cache['name']}`",
-        f"{n_calls:,}",
-        f"{cache['hits'] / n_calls:.1%}",
-        f"{cache['saved'] * 1000:.1f}",
-        f"{cache['saved'] / (seconds + cache['saved']):.1%}",
-    ]
 
 
 class CountedCache:
@@ -138,7 +84,7 @@ def main(work: str, *folder: str) -> None:
     count_caches()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
     importlib.import_module("django").setup()
-    do = getattr(importlib.import_module("benchmarks.cached_work"), work)
+    do = getattr(importlib.import_module("benchmarks.caches.work"), work)
     began = time.process_time()
     do(*map(Path, folder))
     seconds = time.process_time() - began
