@@ -174,7 +174,10 @@ class Crawler:
             del self.queue_by_task[task]
 
     def read_robots(self, url: str) -> None:
-        """Have the robots.txt of an address's host read, where it is obeyed and not known."""
+        """Have the robots.txt of an address's host read, where it is obeyed and not known.
+
+        The engine reads it before anything else of a host that the crawl waits for.
+        """
         self.waits_for.setdefault(self.frontier.host_of(url), 0.0)
         self.engine.drive(self)
 

@@ -174,8 +174,8 @@ def _plans(chosen_columns: Iterable[ChosenColumn], table: ListTable) -> list[Att
     """Return the attributes that the chosen columns become."""
     column_by_name = {column.name: column for column in table.columns}
     return [
-        AttributeType(chosen.name, chosen.type, is_multi=column_by_name[chosen.column].is_multi)
-        for chosen in chosen_columns
+        AttributeType(choice.name, choice.type, is_multi=column_by_name[choice.column].is_multi)
+        for choice in chosen_columns
     ]
 
 

@@ -86,10 +86,10 @@ def _cell(column: ListColumn, values: list[CellValue]) -> ShownCell:
 
 def column_heads(table: ListTable, view: TableView) -> list[ColumnHead]:
     """Return the heads of the columns, each with the address that sorts by it, and back again."""
-    found_name = {name: column for column, name in view.name_by_column.items()}
+    found_name_by_name = {name: column for column, name in view.name_by_column.items()}
     heads = []
     for column in table.columns:
-        name = found_name.get(column.name, column.name)
+        name = found_name_by_name.get(column.name, column.name)
         is_sorted = view.sort == name
         query = view.query(sort=name, is_descending=is_sorted and not view.is_descending)
         order = ""
