@@ -322,12 +322,16 @@ def _around(spot: Spot) -> list[_Element]:
 def _heading_spots(page: SpotIndex) -> Iterable[Spot]:
     """Yield headings; then short texts that begin the page's title, where a page has no heading elements."""
     seen = set()
+    spots_within: defaultdict[_Element, list[Spot]] = defaultdict(list)
+    for spot in page.spots:
+        for element in _around(spot):
+            if element.tag in _HEADINGS:
+                spots_within[element].append(spot)
     for element in page.tree.iter(*sorted(_HEADINGS)):
         spot = page.spot_of(element)
         if spot.text:
             seen.add(_squeezed(spot.text))
-            alone = [s for s in page.spots if s.text == spot.text and element in _around(s)]
-            yield alone[0] if alone else spot
+            yield next((each for each in spots_within[element] if each.text == spot.text), spot)
     title = _squeezed("".join(page.tree.findtext(".//title") or ""))
     for spot in page.spots:
         key = _squeezed(spot.text)

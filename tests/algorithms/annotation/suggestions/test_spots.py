@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from annotation.algorithms.suggestions.spots import SpotIndex
 from tests.algorithms.annotation.suggestions.test_suggestion import product, tree_of
 
@@ -51,3 +53,13 @@ def test_the_template_is_what_half_of_the_other_pages_show_too() -> None:
     by_text = {spot.text: page.is_template(spot) for spot in page.spots}
     assert by_text["Colour"]
     assert not by_text["Trail Runner 4"]
+
+
+def test_thousands_of_headings_are_looked_at_once_each() -> None:
+    headings = "".join(f"<h1>Heading {n}</h1>" for n in range(8_000))
+    page = SpotIndex(tree_of(headings))
+
+    began = time.process_time()
+    assert page.heading is not None
+    assert "Heading 0" == page.heading.text
+    assert time.process_time() - began < 5

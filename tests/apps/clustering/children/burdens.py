@@ -40,6 +40,11 @@ def heavy_sheet(body: bytes, _content_type: str, _url: str) -> bytes:
     return body
 
 
+def endless_where_long(body: bytes) -> None:
+    while len(body) > 100:
+        pass
+
+
 def waits(_body: bytes) -> None:
     signal.pause()
 
