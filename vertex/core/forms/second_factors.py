@@ -85,6 +85,10 @@ class CredentialField(forms.JSONField):
         except RecursionError:
             raise ValidationError(UNREADABLE) from None
 
+    def bound_data(self, data: Any, initial: Any) -> Any:  # noqa: ARG002 - the framework's signature
+        """Return what the form is drawn with again: nothing of what was handed in."""
+        return initial
+
 
 class AskedPasskeyForm(AuthenticateWebAuthnForm):  # type: ignore[misc]
     """A passkey as the second step."""
