@@ -80,12 +80,14 @@ def learn_rules(run: JobRun) -> dict[str, Any]:
     for n_done, cluster in enumerate(clusters):
         run.renew(n_done=n_done, n_total=len(clusters), message=cluster.title)
         with run.kept_alive():
-            rule = learn_rule(cluster=cluster, learner=params["learner"], actor=run.job.created_by)
+            rule = _learnt_before(run, cluster) or learn_rule(
+                cluster=cluster, learner=params["learner"], actor=run.job.created_by
+            )
         for line in rule.figures:
             run.report({"cluster": cluster.name, **line})
         if params["is_draft"]:
             start_drawing_places(rule=rule, actor=run.job.created_by)
-        else:
+        elif rule.state != Rule.State.PUBLISHED:
             try:
                 publish_rule(rule=rule, actor=run.job.created_by, is_forced=params["is_forced"])
             except ValidationError as error:
@@ -94,6 +96,18 @@ def learn_rules(run: JobRun) -> dict[str, Any]:
     if refusals:
         raise jobs.JobFailed(" ".join(refusals))
     return {"rules": len(clusters), "published": 0 if params["is_draft"] else len(clusters)}
+
+
+def _learnt_before(run: JobRun, cluster: Cluster) -> Rule | None:
+    """Return the rule that a worker of this job learnt before it was gone, None where there is none."""
+    job = run.job
+    if job.started_at is None or job.started_at == job.claimed_at:
+        return None  # no worker came before
+    newest = Rule.objects.filter(cluster=cluster).order_by("-version").first()
+    if newest is None or newest.made_at < job.started_at or newest.origin != Rule.Origin.LEARNT:
+        return None
+    is_own = newest.made_by_id == job.created_by_id and newest.learner == job.params["learner"]
+    return newest if is_own and newest.validation else None
 
 
 LEARN_RULES = JobKind("rules.learn_rules", Job.Queue.LEARN, learn_rules, "rules.requested")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from django.core.exceptions import ValidationError
+from django.db import OperationalError
+from django.utils import timezone
 
 from annotation.models import Annotation, Assignment
 from clustering.models import Page, Snapshot
 from clustering.services.sites.retention import sweep, sweep_request
 from rules.models import Bellwether, GoldenRecord, Record, Rule, RuleSample
+from rules.services.learning import learning
 from rules.services.learning.learning import learn_rule, learn_rules, learning_request
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.demo_sites import store
@@ -21,11 +26,21 @@ from tests.apps.rules.shop_cast import (
     products_of,
     shop,
 )
-from vertex.core.models import AuditEntry
+from vertex.core.models import AuditEntry, Job
 from vertex.core.services.jobs.jobs import JobFailed, run_job
 from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+def refuse_once(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return what loses the database where a rule is published, and publishes the next time."""
+
+    def lose(**_: object) -> None:
+        monkeypatch.setattr(learning, "publish_rule", publish_rule)
+        raise OperationalError("terminating connection")
+
+    return lose
 
 
 class TestLearning:
@@ -46,6 +61,21 @@ class TestLearning:
 
         assert (1, 2) == (first.version, learn_rule(cluster=first.cluster).version)
         assert Rule.State.PUBLISHED == Rule.objects.get(pk=first.pk).state
+
+    def test_a_job_that_was_cut_off_before_it_published_learns_no_further_version(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        site = shop()
+        for number in (1, 3):
+            annotate_product(site, number)
+        job = create_here(learning_request(site=site, is_draft=False))
+        monkeypatch.setattr(learning, "publish_rule", refuse_once(monkeypatch))
+
+        assert Job.State.DUE == run_job(job.pk, learn_rules).state
+        assert [(1, Rule.State.DRAFT)] == list(Rule.objects.values_list("version", "state"))
+        Job.objects.update(due_at=timezone.now())
+        assert Job.State.DONE == run_job(job.pk, learn_rules).state
+        assert [(1, Rule.State.PUBLISHED)] == list(Rule.objects.values_list("version", "state"))
 
     def test_an_attribute_that_nobody_annotated_says_so(self) -> None:
         site = shop()
