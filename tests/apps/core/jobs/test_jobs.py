@@ -27,6 +27,20 @@ from vertex.core.storage import DiskFull, StoreAway
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_the_server_ends_costs_no_try() -> None:
+    def lose_connection(_run: jobs.JobRun) -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    job = jobs.run_job(job_of().pk, lose_connection)
+
+    assert Job.State.DUE == job.state
+    assert job.error.startswith("Waits: ")
+    assert 0 == job.n_tries
+
+
 def job_of(**changes: Any) -> Job:
     job = jobs.create_job(
         task="tests.nothing", queue=Job.Queue.KEEP, title="Import alpine-shop", rings=False

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import psycopg
 import structlog
 from celery import current_app
 from django.conf import settings
@@ -42,6 +43,7 @@ WAIT_AFTER_FAILURE = timedelta(seconds=30)  # doubled with each failure
 MAX_WAIT = timedelta(hours=1)
 WAIT_FOR_RETURN = timedelta(seconds=30)  # of a page store or a database that is away
 MAX_STEP = timedelta(hours=1)  # a step that is kept alive and takes longer is taken for hanging
+CUT_STATES = ("08", "57P")  # of PostgreSQL: connection exceptions, and what an operator does
 MAX_TITLE_CHARS = 200
 MAX_MESSAGE_CHARS = 300
 MAX_ERROR_CHARS = 2000
@@ -436,7 +438,19 @@ def _is_away(error: Exception) -> bool:
     if isinstance(error, StoreAway | TooBusy):
         return True
     is_lost = isinstance(error, OperationalError | InterfaceError)
+    if is_lost and _was_cut(error.__cause__):
+        return True
     return is_lost and (connection.connection is None or not connection.is_usable())
+
+
+def _was_cut(cause: BaseException | None) -> bool:
+    """Return whether PostgreSQL, or something on the way to it, ended the connection.
+
+    The connection does not tell any more: Django opens another one where a transaction ends.
+    """
+    if not isinstance(cause, psycopg.OperationalError):
+        return False
+    return cause.sqlstate is None or cause.sqlstate.startswith(CUT_STATES)
 
 
 def _is_disk_full(error: Exception) -> bool:
