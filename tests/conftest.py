@@ -64,9 +64,9 @@ hypothesis.settings.load_profile("full" if IS_FULL else "small")
 def pytest_configure(config: pytest.Config) -> None:
     """Migrate a database on the server once, before the workers start that copy it."""
     if IS_POSTGRES and not hasattr(config, "workerinput"):
-        os.environ[installation.MIGRATED_DATABASE] = installation.migrated_database(
-            os.environ["DATABASE_URL"]
-        )
+        server_url = os.environ["DATABASE_URL"]
+        name = installation.migrated_database(server_url)
+        os.environ[installation.MIGRATED_DATABASE] = f"{server_url.rpartition('/')[0]}/{name}"
 
 
 @pytest.fixture(scope="session")

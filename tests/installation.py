@@ -24,7 +24,7 @@ from typing import Any
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
-MIGRATED_DATABASE = "VERTEX_TEST_MIGRATED_DATABASE"  # the name of one on the server of the tests
+MIGRATED_DATABASE = "VERTEX_TEST_MIGRATED_DATABASE"  # the address of one on the server of all tests
 PATIENCE = 180.0  # seconds: three processes that start on a busy machine take a while
 
 
@@ -144,9 +144,12 @@ def migrated_file() -> Path:
 def migrated_database(server_url: str) -> str:
     """Return the name of a database on the server that is migrated and empty.
 
-    Workers of pytest are told its name by MIGRATED_DATABASE, which their parent sets.
+    The parent of pytest's workers names one on the server of all tests; a server of a test's own gets its own.
     """
-    return os.environ.get(MIGRATED_DATABASE) or _new_migrated_database(server_url)
+    shared_server, _, name = os.environ.get(MIGRATED_DATABASE, "").rpartition("/")
+    if name and shared_server == server_url.rpartition("/")[0]:
+        return name
+    return _new_migrated_database(server_url)
 
 
 @functools.cache
