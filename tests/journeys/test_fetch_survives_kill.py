@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
 import pytest
@@ -16,11 +17,21 @@ import pytest
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 from tests.conftest import IS_FULL
 from tests.installation import PATIENCE, Installation, kill_group, new_installation, wait_until
+from tests.journeys.dying_fetcher import STEPS
 from tests.journeys.test_crawl_survives_kill import slowly
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
-N_KILLS = 20 if IS_FULL else 3
+N_KILLS = 100 if IS_FULL else 3
+# At which steps of the engine it dies, in turns; see `dying_fetcher`.
+WRITER_STEPS = (
+    "a page is asked for",
+    "bodies are stored, rows are not",
+    "rows are written, not committed",
+    "a batch is committed, nobody knows",
+    "all pages are stored, the job is not done",
+)
+N_STEP_KILLS = 100 if IS_FULL else len(WRITER_STEPS)
 N_SITES = 50 if IS_FULL else 5
 N_PAGES = 200 if IS_FULL else 80
 PAGES_PER_KILL = 10
@@ -83,13 +94,7 @@ def are_done(installation: Installation) -> bool:
 def test_many_crawls_survive_the_kill_of_their_process(tmp_path: Path) -> None:
     server = os.environ.get("DATABASE_URL", "")
     with sites() as hosts:
-        with new_installation(tmp_path / "calm", database_url=server) as calm:
-            calm.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-            ask_for_crawls(calm, hosts)
-            calm.start("manage.py", "fetch", log="fetch")
-            wait_until(lambda: are_done(calm), "the end of all crawls", seconds=600)
-            expected = {query: calm.query(query) for query in (PAGES, SNAPSHOTS, LINKS)}
-
+        expected = undisturbed(tmp_path, hosts, server)
         with new_installation(tmp_path / "killed", database_url=server) as killed:
             killed.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
             ask_for_crawls(killed, hosts)
@@ -100,6 +105,54 @@ def test_many_crawls_survive_the_kill_of_their_process(tmp_path: Path) -> None:
             wait_until(lambda: killed.query(LEFT)[0][0] == 0, "the release of all hosts")
 
     assert len(expected[SNAPSHOTS]) == N_SITES * (N_PAGES + 1)
+
+
+def test_many_crawls_survive_a_death_at_each_step_of_the_engine(tmp_path: Path) -> None:
+    server = os.environ.get("DATABASE_URL", "")
+    steps = tuple(STEPS) if IS_FULL else WRITER_STEPS
+    with sites() as hosts:
+        expected = undisturbed(tmp_path, hosts, server)
+        with new_installation(tmp_path / "dying", database_url=server) as dying:
+            dying.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+            ask_for_crawls(dying, hosts)
+            died_at = []
+            for number in range(N_STEP_KILLS):
+                step, n_times = steps[number % len(steps)], str(1 + number % 3)
+                process = dying.start(
+                    "-m", "tests.journeys.dying_fetcher", step, n_times, log="fetch"
+                )
+                wait_until(
+                    partial(has_ended, process, dying),
+                    f"the death where {step}",
+                    seconds=TAKEN_UP_WITHIN * 4,
+                )
+                if process.poll() is None:
+                    break  # all is done
+                assert process.returncode == -signal.SIGKILL, dying.log("fetch")
+                died_at.append(step)
+            last = dying.start("manage.py", "fetch", log="fetch")
+            wait_until(lambda: are_done(dying), "the end of all crawls", seconds=600)
+            for query, rows in expected.items():
+                assert dying.query(query) == rows
+            wait_until(lambda: dying.query(LEFT)[0][0] == 0, "the release of all hosts")
+            kill_group(last)
+    assert set(WRITER_STEPS) <= set(died_at)
+
+
+def has_ended(process: Popen[bytes], installation: Installation) -> bool:
+    return process.poll() is not None or are_done(installation)
+
+
+def undisturbed(
+    tmp_path: Path, hosts: list[FakeHost], server: str
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Return what an installation has in the end whose process nobody kills."""
+    with new_installation(tmp_path / "calm", database_url=server) as calm:
+        calm.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        ask_for_crawls(calm, hosts)
+        calm.start("manage.py", "fetch", log="fetch")
+        wait_until(lambda: are_done(calm), "the end of all crawls", seconds=600)
+        return {query: calm.query(query) for query in (PAGES, SNAPSHOTS, LINKS)}
 
 
 def is_at_work(installation: Installation, n_enough: int) -> bool:
