@@ -9,9 +9,11 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, Final
 
 from django.db import transaction
+from django.utils import timezone
 
 from clustering.dom.frame.outlines import LIT, draw_place
 from clustering.dom.page import PageTooLarge
@@ -40,12 +42,16 @@ from vertex.core.services.jobs.jobs import JobExists, JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.storage import BodyDamaged, BodyMissing
 
+WAIT_FOR_LOOKS: Final = timedelta(seconds=30)
 MAX_PAGES: Final = 5  # that are looked at for all attributes of a rule
 WIDTH, HEIGHT = int(CROP_WIDTH * CROP_SCALE), int(CROP_HEIGHT * CROP_SCALE)
 
 
 def start_drawing_places(*, rule: Rule, actor: User | None = None) -> None:
-    """Create the job that draws the places of a cluster's rule, unless one is to do so already."""
+    """Create the job that draws the places of a cluster's rule, unless one is to do so already.
+
+    It begins a while later: the files that the samples are drawn with are often being fetched just now.
+    """
     request = JobRequest(
         kind=DRAW_PLACES,
         title=f"Draw where the rule of {rule.cluster.title} looks"[:200],
@@ -55,7 +61,7 @@ def start_drawing_places(*, rule: Rule, actor: User | None = None) -> None:
         is_audited=False,
     )
     with suppress(JobExists):
-        enqueue(request, actor=actor)
+        enqueue(request, actor=actor, due_at=timezone.now() + WAIT_FOR_LOOKS)
 
 
 def draw_places(run: JobRun) -> dict[str, Any]:
