@@ -1,4 +1,16 @@
-"""The composition root: settings, addresses, workers, pages that span all apps; at its bottom `core`."""
+"""The composition root: settings, addresses, workers, pages that span all apps; at its bottom `core`.
+
+settings      all settings; what an installation may change is read by `environment`
+urls          which address leads where
+api           the whole API: each app's routes, and the schema made from them
+middleware    what goes on around every request: sessions end, what is missing is asked for
+celery        workers: their queues, and the few fixed ticks of the clock
+forms         forms that reach over more than one app
+static_files  static files under names that hold their hash
+wsgi          the web application that gunicorn serves
+
+Headers such as the content security policy stand in `settings`; rates of callers in `core/api`.
+"""
 
 import gc
 import os

@@ -1,4 +1,13 @@
-"""Verticals with their attributes, samples, annotations and what is said and measured of them."""
+"""Verticals with their attributes, samples, annotations and what is said and measured of them.
+
+verticals           verticals, their attributes, and which clusters they describe
+annotations         samples, and the annotations of attributes on pages
+second_annotations  which pages a second person annotates
+comments            what people say to each other about a page
+effort              how much work annotating is
+keys                which keys a person chose
+policies            what a site asks of reviews
+"""
 
 from annotation.models.annotations import Annotation, Sample
 from annotation.models.comments import Comment

@@ -4,6 +4,7 @@ Start at `clusterers`, the table of all algorithms; each takes observations and 
 `Grouping`.
 
 clusterers      the table; a further algorithm is a module and a line there
+parameters      what of an algorithm can be chosen, in the form, the command and the API
 grouping        what an algorithm takes and returns
 assigning       the group of a later page, also where no arrays can be computed with
 observation     what a clustering keeps of a page, whichever algorithm asks

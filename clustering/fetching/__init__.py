@@ -12,7 +12,7 @@ sessions     what one site is asked with: headers, cookies, an account
 log_in       the log-in by a form
 connections  one HTTP/1.1 connection over a socket of the guard
 deadlines    the time that a browser may take
-decoding     compressed bodies, within a bound
+decoding     compressed bodies, within a bound; their charset is chosen in `dom.page`
 robots       robots.txt
 politeness   pauses that a host asks for, and after failures
 refusals     what all refusals of a fetch have in common

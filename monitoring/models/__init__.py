@@ -1,4 +1,13 @@
-"""What is watched: schedules, checks, coverage, changes, alerts with notices, repairs, the stream."""
+"""What is watched: schedules, checks, coverage, changes, alerts with notices, repairs, the stream.
+
+schedules  when a site is checked; a slot is one time that is due
+checks     checks with their pages, error pages, thresholds
+changes    site changes, from the finding until they are over
+coverage   what the rules make of all that comes in, day by day
+alerts     alerts, channels, notices
+proposals  how a cluster may be served after a site change
+stream     visits to pages again, goals of freshness, steps of the chain
+"""
 
 from monitoring.models.alerts import (
     Alert,

@@ -1,13 +1,17 @@
 """Rooms: each is listed in docs/ARCHITECTURE.md, none is too large to look over, tests stand where the modules do."""
 
+import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.rooms import APPS, BEGIN, DOCUMENT, END, ROOT, first_sentence, rooms, tables
+from tests.syntax import parse_source
 
 MOST_FILES = 30
+WIRING = {"__init__", "__main__", "apps", "urls", "tasks"}  # the same in every app
 LISTED_PAGES = ROOT / "docs" / "benchmarks"  # a page for each benchmark, in the table of its README
 SOURCES = (*APPS, "tests", "benchmarks", "templates", "docs")
 PURE = ("dom", "values")
@@ -41,6 +45,30 @@ def test_the_first_sentence_ends_at_its_stop(docstring: str, expected: str) -> N
 @pytest.mark.parametrize("room", rooms())
 def test_a_room_says_what_lives_there(room: str) -> None:
     assert rooms()[room].endswith(".")
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_room_names_each_of_its_files(room: str) -> None:
+    modules = [path.stem for path in (ROOT / room).glob("*.py") if path.stem not in WIRING]
+    if len(modules) < 2:
+        return
+
+    missing = not_named(modules, (ROOT / room / "__init__.py").read_text())
+
+    assert [] == missing, "the docstring of a room has a line for each file"
+
+
+def test_a_word_of_the_first_sentence_names_no_file() -> None:
+    source = repr("Pages and links.\n\nhosts  and more")
+
+    assert ["links", "pages"] == not_named(["pages", "links", "hosts"], source)
+
+
+def not_named(modules: list[str], source: str) -> list[str]:
+    """Return the modules of a room that its docstring does not name after the first sentence."""
+    text = " ".join((ast.get_docstring(parse_source(source)) or "").split())
+    names = set(re.findall(r"\w+", text.removeprefix(first_sentence(source))))
+    return sorted(set(modules) - names)
 
 
 def folders() -> Iterator[Path]:

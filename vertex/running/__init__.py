@@ -1,1 +1,16 @@
-"""Running an installation: broker, worker logs, web server, supervision, health, metrics, logs, traces."""
+"""Running an installation: broker, worker logs, web server, supervision, health, metrics, logs, traces.
+
+supervision        several processes as one: started, started again when dead, stopped together
+gunicorn           how the web server serves; patient_worker waits for no client
+request_limits     what a request may be before anybody is asked who they are
+page_requests      requests that read strangers' pages, handed to processes with limits
+page_process       the program of such a process; page_answers is what it answers
+file_broker        the broker that needs no server
+caches             the cache of an installation
+known_services     which services the settings name: no other is connected to
+health             whether the process lives, and whether it can serve
+metrics            figures for Prometheus
+logs               what goes into the log; worker_logs for workers
+tracing            who asks, under which id, and how long the answer took
+bill_of_materials  what the product is made of
+"""

@@ -6,6 +6,8 @@ slot_features  what a slot's values look like, how they behave, where they stand
 profiles       the fields of a known site, to compare with
 matching       features of a field and a slot, and the trained weights (weights/matching.json)
 drafting       which slot is which field, how certain that is and why
+declared_labels  what the texts of pages are, by what the pages declare
+noisy_labels   which slots would most likely have got such doubtful labels
 recognising    all of it for the pages of a cluster, and again once a page is confirmed
 
 The weights are trained over verticals by `python -m benchmarks.verticals DATA`. From outside:

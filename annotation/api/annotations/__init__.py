@@ -1,1 +1,5 @@
-"""Routes of annotations and comments."""
+"""Routes of annotations and comments.
+
+annotations  samples, and the annotations of pages
+comments     what people say to each other about a page
+"""

@@ -1,1 +1,6 @@
-"""Pages about annotations: second ones, comments, effort."""
+"""Pages about annotations: second ones, comments, effort.
+
+second    pages that a second person annotates, and where two differ
+comments  what people say to each other about a page
+effort    how much work annotating was
+"""

@@ -5,6 +5,7 @@ Start at `finding`: texts that stand alike on the pages are a slot.
 finding        the slots of some pages, and what another page shows in them
 shared_markup  what the pages share: names of elements, labels, texts of nearly all pages
 page_texts     the texts of one page and the elements they stand in
+fields         slots as people see them: overlapping ones folded, named, typed, in order
 
     finder = SlotFinder(trees)             # some pages of one cluster; 20 to 60 are plenty
     for slot in finder.find():             # the fullest first, at most 1,000; they overlap

@@ -1,1 +1,5 @@
-"""Routes of sites."""
+"""Routes of sites.
+
+sites     sites
+fetching  how a site is fetched
+"""

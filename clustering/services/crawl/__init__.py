@@ -14,7 +14,7 @@ crawler        one crawl at work: what it asks for next
 host_queue     a crawl's requests to one host
 fetch_tasks    what is fetched: pages of a crawl, and errands
 errands        addresses that a check, a repair or a page's look has fetched in the same turns
-frontier       the pages still to visit, as rows
+frontier       the pages still to visit, as rows; addresses that look like a trap are left out
 limits         how far and how fast a crawl goes: checked once, whoever asks
 crawl_results  answers, judged and stored
 rendered_pages  which pages a browser fetches

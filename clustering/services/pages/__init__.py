@@ -4,6 +4,8 @@ Start at `pages`: a crawl and an import both end there.
 
 pages           store visits: parse and keep the bodies, then write pages, snapshots and links
 stored_pages    read a site's stored pages, as clusterings do
+stored_trees    a stored snapshot with its bytes, and as a tree
+page_titles     the titles of stored pages
 importing       the job that imports a source, in batches that a crash neither loses nor doubles
 archives        open a source: manifest, WARC, zip or folder
 manifests       the lines of a manifest

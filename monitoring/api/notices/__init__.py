@@ -1,1 +1,5 @@
-"""Routes of alerts and channels."""
+"""Routes of alerts and channels.
+
+alerts    alerts, and what people do with them
+channels  where notices go
+"""

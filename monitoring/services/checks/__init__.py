@@ -3,7 +3,8 @@
 Start at `checking.run_checks`, which lists the steps.
 
     checking        the request and the job: fetch, test, come back to what is in doubt, save
-    schedules       when a site is checked; the tick that starts what is due
+    looking_again   when to look again at what is in doubt, and whether the same pages fail
+    schedules       when a site is checked; the tick that starts what is due, and says what is overdue
     watched         what is checked of a site: published rules, bellwethers, golden records
     fresh_pages     pages as they are now, from an archive or from the site
     fetched_pages   pages that a check or a repair fetched, stored as they come
@@ -16,6 +17,7 @@ Start at `checking.run_checks`, which lists the steps.
     coverage        what the rules make of all that comes in, day by day
     thresholds      when a cluster counts as broken, and what other numbers would have done
     check_calendar  a cell a day with the worst that checks found
+    site_states     in which state of watching a site is, the same word everywhere
     retention       how long findings are kept
 
 Repairs use `fresh_pages`, `fetched_pages` and `tested_pages`; the guard requests

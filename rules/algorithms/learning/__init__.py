@@ -11,6 +11,7 @@ is a value.
 - `published_learner` the same as published; `apriori` its search, Algorithm 3
 - `list_learner` where records begin and end, and the rules within; `record_samples` a sample for
   each record
+- `entries` where the entries of a nested list begin and end
 - `samples` the pages and the goal of a search; `targets` what was annotated, as nodes
 - `node_index` the nodes of all pages; `nodes` those of one page; `columns` the nodes that have a
   feature

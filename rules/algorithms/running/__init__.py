@@ -10,7 +10,9 @@ Start at `run_rule`: a tree in, `Extracted` out.
     value_looks    how values usually look, and how odd another one looks
     record_keys    what tells a record of a list from the others
     record_lines   one line for each record, or why there is none; its JSON
+    nested_lists   the fields of a nested list in line: the n-th place of each is its n-th entry
     text_places    where values stand on a page, by their texts
+    pictured_nodes  nodes by their XPaths, for a browser that shows the numbered page
     explaining     at which step an XPath selects nothing
 
 Used from outside: `match_page`, `extract_here`, `extract_tree`, `Line`, `line_json`, `RunnableRule`.
