@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -81,14 +81,12 @@ def apply_proposals(
             _accept(proposal, cluster, rule, actor)
             end_change(cluster=cluster, end=SiteChange.End.REPAIRED)
         results.append(AppliedProposal(cluster, rule is not None, refusal))
-    _retire_unserved(
-        [
-            proposal
-            for proposal, result in zip(proposals, results, strict=True)
-            if not result.refusal
-        ],
-        actor,
-    )
+    rules_in_use = {
+        proposal.plan.rule_id
+        for proposal, result in zip(proposals, results, strict=True)
+        if result.refusal
+    }
+    _retire_unserved([each for each in proposals if each.plan.rule_id not in rules_in_use], actor)
     for proposal, result in zip(proposals, results, strict=True):
         if result.cluster is not None and proposal.field_test:
             _draw_samples(site, result.cluster)
@@ -308,9 +306,8 @@ def _accept(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User | None
     proposal.save(update_fields=["state", "cluster", "rule", "accepted_at", "accepted_by"])
 
 
-def _retire_unserved(proposals: Iterable[Proposal], actor: User | None) -> None:
+def _retire_unserved(proposals: Sequence[Proposal], actor: User | None) -> None:
     """Retire the rules whose cluster changed and for which nothing could be published."""
-    proposals = list(proposals)
     served = {
         proposal.rule.cluster_id
         for proposal in proposals

@@ -20,6 +20,7 @@ from monitoring.models import FetchedPage, Proposal, SavedPlan, SiteChange
 from monitoring.services.checks.retention import FETCHED_RETENTION, delete_old_findings
 from monitoring.services.repair import applying, plans, repairing
 from monitoring.services.repair.accepting import publish_proposal
+from monitoring.services.repair.applying import apply_proposals
 from monitoring.services.repair.proposals import accept_proposal, reject_proposal
 from monitoring.services.repair.repairing import repair_request, repair_site
 from monitoring.services.repair.saved_plans import changes_since
@@ -40,7 +41,7 @@ from tests.apps.monitoring.monitored_shop import (
 )
 from tests.apps.rules.shop_cast import annotate_product, extract, products_of
 from vertex.core.models import Job, Role, Site
-from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.jobs import JobRun, run_job
 from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -128,6 +129,26 @@ class TestPublishing:
 
         publish_rule(rule=Rule.objects.get(version=2), is_forced=True, reason="they are right")
         assert [(1, "retired"), (2, "published")] == rules_of(redesign)
+
+    def test_the_rule_in_use_stays_though_another_proposal_has_no_successor_for_it(
+        self, redesign: Site
+    ) -> None:
+        refused = proposed(redesign)
+        split_off = Proposal.objects.create(
+            site=redesign, name="split-off", decision=Proposal.Decision.NEEDS_ANNOTATION
+        )
+        SavedPlan.objects.create(proposal=split_off, rule=refused.plan.rule)
+        say_other_names_of_new_pages(redesign)
+
+        def apply_both(run: JobRun) -> dict[str, str]:
+            results = apply_proposals(run, redesign, [refused, split_off], {})
+            return {"refusal": results[0].refusal}
+
+        done = run_job(accept_proposal(proposal=refused).pk, apply_both)
+
+        assert Job.State.DONE == done.state, done.error
+        assert "values that must not change do" in (done.result or {})["refusal"]
+        assert [(1, "published"), (2, "draft")] == rules_of(redesign)
 
     def test_a_reused_rule_serves_the_new_pages(self, tmp_path: Path) -> None:
         site = shop()
