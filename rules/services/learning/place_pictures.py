@@ -7,7 +7,7 @@ the version that serves a cluster and for its newest one.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
@@ -65,21 +65,36 @@ def start_drawing_places(*, rule: Rule, actor: User | None = None) -> None:
 
 
 def draw_places(run: JobRun) -> dict[str, Any]:
-    """Do the work of a job that draws the places of a cluster's rules."""
-    versions = Rule.objects.filter(cluster=run.job.params["cluster"]).order_by("-version")
-    wanted = {
-        version.pk: version
-        for version in (versions.first(), versions.published().first())
-        if version
-    }
+    """Do the work of a job that draws the places of a cluster's rules.
+
+    A version that is made or learnt again while it draws is drawn, too: no other job is asked for meanwhile.
+    """
+    cluster = run.job.params["cluster"]
     n_drawn = 0
-    for rule in wanted.values():
-        if not pictured_attributes(rule):
-            run.renew(n_done=n_drawn, message=str(rule))
-            with run.kept_alive():
-                n_drawn += _draw(rule)
-    PlacePicture.objects.filter(rule__in=versions.exclude(pk__in=wanted)).delete()
+    looked_at: set[tuple[int, str]] = set()  # some have no place that can be drawn
+    while rule := _next_to_draw(cluster, looked_at):
+        looked_at.add((rule.pk, stylesheet_hash(rule)))
+        run.renew(n_done=n_drawn, message=str(rule))
+        with run.kept_alive():
+            n_drawn += _draw(rule)
+    shown = [rule.pk for rule in _shown_versions(cluster)]
+    PlacePicture.objects.filter(rule__cluster=cluster).exclude(rule__in=shown).delete()
     return {"pictures": n_drawn}
+
+
+def _next_to_draw(cluster: int, looked_at: Collection[tuple[int, str]]) -> Rule | None:
+    """Return a version of a cluster's rule that has no pictures as it is now; None where there is none."""
+    for rule in _shown_versions(cluster):
+        if (rule.pk, stylesheet_hash(rule)) not in looked_at and not pictured_attributes(rule):
+            return rule
+    return None
+
+
+def _shown_versions(cluster: int) -> list[Rule]:
+    """Return the newest version of a cluster's rule, and the one that serves."""
+    versions = Rule.objects.filter(cluster=cluster).order_by("-version")
+    newest, serving = versions.first(), versions.published().first()
+    return list(dict.fromkeys(rule for rule in (newest, serving) if rule is not None))
 
 
 DRAW_PLACES = JobKind("rules.draw_places", Job.Queue.KEEP, draw_places)

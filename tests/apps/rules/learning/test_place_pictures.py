@@ -16,6 +16,7 @@ from django.utils import timezone
 from clustering.dom.frame.outlines import LIT
 from clustering.fetching.browser.picturing import PNG
 from rules.models import PlacePicture, Rule
+from rules.services.learning import place_pictures
 from rules.services.learning.place_pictures import DRAW_PLACES, pictured_attributes
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.rules.review_cast import person
@@ -128,4 +129,33 @@ def test_a_version_that_changed_since_has_none_until_it_is_drawn_again(
     Rule.objects.filter(pk=rule.pk).update(stylesheet=rule.stylesheet + "<!-- anew -->")
     rule.refresh_from_db()
 
+    assert not pictured_attributes(rule)
+
+
+def test_a_version_that_changes_while_it_is_drawn_is_drawn_again(
+    rule: Rule, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CHROMIUM = NO_BROWSER
+    draw_once = place_pictures._draw
+
+    def draw_and_change(drawn: Rule) -> int:
+        n_drawn = draw_once(drawn)
+        Rule.objects.filter(stylesheet=rule.stylesheet).update(
+            stylesheet=rule.stylesheet + "<!-- anew -->"
+        )
+        return n_drawn
+
+    monkeypatch.setattr(place_pictures, "_draw", draw_and_change)
+    draw()
+
+    rule.refresh_from_db()
+    assert rule.stylesheet.endswith("<!-- anew -->")
+    assert {"name", "price", "weight"} == pictured_attributes(rule)
+
+
+def test_where_nothing_can_be_drawn_the_job_ends(rule: Rule, settings: Any) -> None:
+    settings.CHROMIUM = NO_BROWSER
+    rule.samples.all().delete()
+
+    assert {"pictures": 0} == draw()
     assert not pictured_attributes(rule)
