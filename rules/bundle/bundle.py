@@ -219,9 +219,9 @@ def _read_rule(folder: Path, form: Mapping[str, Any], country: str) -> RunnableR
             country=country,
             looks={
                 name: ValueLooks.from_json(of_name)
-                for name, of_name in form.get("looks", {}).items()
+                for name, of_name in dict(form.get("looks", {})).items()
             },
-            ranks={name: float(rank) for name, rank in form.get("ranks", {}).items()},
+            ranks={name: float(rank) for name, rank in dict(form.get("ranks", {})).items()},
         )
         compile_stylesheet(rule.stylesheet)
         for attribute in attributes:

@@ -186,6 +186,8 @@ def test_what_was_written_is_read_again(folder: Path) -> None:
         ("bundle.json", '"cluster": "products"', '"cluster": "../x"', "name of a cluster"),
         ("bundle.json", '"variant"', '"other"', "variant"),
         ("bundle.json", "[\\\\d,]+", "(?=x)", "lookahead"),
+        ("bundle.json", '"looks": {', '"looks": [1], "x": {', "cannot be read"),
+        ("bundle.json", '"ranks": {', '"ranks": [1], "x": {', "cannot be read"),
         ("bundle.json", "{", "", "no bundle"),
         ("products.xsl", "<record>", "<record><html/>", "not allowed"),
         ("products.xsl", 'select="', 'select="document(1)|', "another file"),
