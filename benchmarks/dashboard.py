@@ -71,11 +71,11 @@ def run(_data: Path | None) -> str:
         + f"\n\nThe daily round: {planned['sites']:,} sites planned in {planned['seconds']:.1f} s, from "
         f"{planned['least']} to {planned['most']} checks in each hour of the day; a tick starts the "
         f"{planned['due']} that are due in one minute in {planned['tick']:.2f} s, and as many again after a "
-        f"restart: {planned['again']}.\n\n" + told_of_lag(line["simulated"])
+        f"restart: {planned['again']}.\n\n" + lag_message(line["simulated"])
     )
 
 
-def told_of_lag(simulated: dict[str, Any]) -> str:
+def lag_message(simulated: dict[str, Any]) -> str:
     """Say how late checks and visits began in the simulated hours."""
     return (
         f"{SIMULATED_HOURS} simulated hours: the clock ticks every {TICK.total_seconds():.0f} seconds, and each job that "

@@ -52,11 +52,11 @@ class RepairPlan:
         if self.relearnt is not None:
             sentences.append(f"New rule: {self.relearnt.verdict.why}")
             if self.relearnt.silent:
-                sentences.append(_told_of_silence(self.relearnt))
+                sentences.append(_silence_message(self.relearnt))
         return " ".join(sentences)
 
 
-def _told_of_silence(relearnt: RelearntRule) -> str:
+def _silence_message(relearnt: RelearntRule) -> str:
     """Return a sentence: what nothing is proposed for, and the page that would settle most of it."""
     names = ", ".join(relearnt.silent)
     if not relearnt.page_to_annotate:

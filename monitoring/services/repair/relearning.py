@@ -151,13 +151,13 @@ def _without_separators(page: OldPage) -> OldPage:
         if line.record is None:
             golden.append(line)
             continue
-        values = {name: _told(value) for name, value in line.record.values.items()}
+        values = {name: _telling_texts(value) for name, value in line.record.values.items()}
         golden.append(replace(line, outcome=replace(line.record, values=values)))
     return replace(page, golden=golden)
 
 
-def _told(value: ShownValue) -> ShownValue:
-    """Return a value; of several those that tell something, or all where none does."""
+def _telling_texts(value: ShownValue) -> ShownValue:
+    """Return a value; of several texts those that are more than a comma or the like, if any is."""
     if isinstance(value, str):
         return value
     return [text for text in value if text is None or plain(text)] or value
