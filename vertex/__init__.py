@@ -6,6 +6,7 @@ api           the whole API: each app's routes, and the schema made from them
 middleware    what goes on around every request: sessions end, what is missing is asked for
 celery        workers: their queues, and the few fixed ticks of the clock
 forms         forms that reach over more than one app
+site_import   the export of a site of another installation: what comes along, under which numbers
 static_files  static files under names that hold their hash
 wsgi          the web application that gunicorn serves
 

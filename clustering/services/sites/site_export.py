@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,19 +14,27 @@ from typing import Any
 import orjson
 from django.apps import apps
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.dom.addresses import address_keys
 from clustering.models import Asset, Clustering, Snapshot
 from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
-from vertex.core.models import Job, Site
+from vertex.core.models import Job, Site, User
+from vertex.core.services.files.backup import consistent_reads
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
+FORMAT = 1  # of the rows and their description
+APPS = ("core", "clustering", "annotation", "rules", "monitoring")
 ROWS_PER_QUERY = 1_000
-RENEWED_EVERY = 50_000  # rows: written in a few seconds
+# What rows of a site name and what belongs to no site.
+NAMED = ("annotation.vertical", "annotation.attribute", "core.user")
+FIELDS_OF_PEOPLE = ("id", "username", "first_name", "last_name")
+ORDER_BY_MODEL = {"rules.record": "change_number"}  # an import numbers their changes anew
 KEPT_WITHOUT_JOB = timedelta(days=1)
 OWN_FILE = re.compile(r".+-([0-9]{1,18})(?:\.zip|\.warc\.gz|(\.[0-9a-f]{8}\.partial))")
 
@@ -41,10 +50,11 @@ def export_request(*, site: Site) -> JobRequest:
 
 
 def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
-    """Write a site's rows and bodies into a zip file that `import_pages` takes again.
+    """Write a site's rows and bodies into a zip file that `import_site` and `import_pages` take again.
 
     `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/` holds every
-    row that belongs to the site, of each app, `assets/` what its pages are drawn with.
+    row that belongs to the site, of each app, in one state of the database, with the verticals and the names
+    of the people that these name; `assets/` what its pages are drawn with, `export.json` what wrote it.
     """
     site = run.site
     folder = folder or settings.EXPORT_DIR
@@ -57,11 +67,11 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
             page_store().held(),
             zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
         ):
+            run.renew(message="Rows")
+            with run.kept_alive(), consistent_reads():
+                _export_rows_of_site(archive, site)
             n_snapshots = _export_bodies(run, archive, site)
             _export_assets(run, archive, site)
-            for model, place in models_of_a_site():
-                run.renew(message=f"Rows: {model._meta.verbose_name_plural}")
-                _export_rows(run, archive, model, {place: site.pk})
         run.renew()
         partial.replace(path)
     finally:
@@ -182,21 +192,66 @@ def _normalised(line: Mapping[str, Any]) -> str:
     return str(line.get("normalized_url", line["url"]))
 
 
+def applied_migrations() -> list[list[str]]:
+    """Return the migrations that say what the rows of a site look like, as [app, name]."""
+    applied = MigrationRecorder(connection).applied_migrations()
+    return sorted([app, name] for app, name in applied if app in APPS)
+
+
+def _export_rows_of_site(archive: zipfile.ZipFile, site: Site) -> None:
+    """Write the rows of the site, and those of verticals and people that they name."""
+    description = {
+        "format": FORMAT,
+        "made_at": timezone.now().isoformat(),
+        "migrations": applied_migrations(),
+    }
+    archive.writestr("export.json", orjson.dumps(description, option=orjson.OPT_INDENT_2))
+    named: dict[str, set[int]] = defaultdict(set)
+    for model, place in models_of_a_site():
+        _export_rows(archive, model, {place: site.pk}, named)
+    vertical, attribute = (
+        apps.get_model("annotation", name)  # of a layer above
+        for name in ("Vertical", "Attribute")
+    )
+    attributes = attribute._default_manager.filter(pk__in=named[attribute._meta.label_lower])
+    verticals = named[vertical._meta.label_lower].union(
+        attributes.values_list("vertical_id", flat=True)
+    )
+    _export_rows(archive, vertical, {"pk__in": verticals}, named)
+    _export_rows(archive, attribute, {"vertical__in": verticals}, named)
+    _export_rows(archive, User, {"pk__in": named[User._meta.label_lower]}, named, FIELDS_OF_PEOPLE)
+
+
 def _export_rows(
-    run: JobRun, archive: zipfile.ZipFile, model: type[models.Model], of_site: dict[str, Any]
+    archive: zipfile.ZipFile,
+    model: type[models.Model],
+    wanted: dict[str, Any],
+    named: dict[str, set[int]],
+    fields: Iterable[str] = (),
 ) -> None:
-    """Write the rows as JSON lines; keys and passwords stay out, or are sealed."""
-    fields = [
-        field.attname
+    """Write rows as JSON lines and note what they name; keys and passwords stay out, or are sealed."""
+    label = model._meta.label_lower
+    fields = fields or [field.attname for field in exported_fields(model)]
+    naming = {
+        field.attname: field.remote_field.model._meta.label_lower
         for field in model._meta.concrete_fields
-        if not isinstance(field, models.BinaryField)
-    ]
-    rows = model._default_manager.filter(**of_site).order_by("pk").values(*fields)
+        if isinstance(field, models.ForeignKey) and field.attname in fields
+    }
+    order = ORDER_BY_MODEL.get(label, "pk")
+    rows = model._default_manager.filter(**wanted).order_by(order).values(*fields)
     hide_secrets = getattr(model, "hide_secrets", None)
-    with archive.open(f"rows/{model._meta.label_lower}.jsonl", "w") as file:
-        for n_written, row in enumerate(rows.iterator(ROWS_PER_QUERY), 1):
+    with archive.open(f"rows/{label}.jsonl", "w", force_zip64=True) as file:
+        for row in rows.iterator(ROWS_PER_QUERY):
+            for name, target in naming.items():
+                if target in NAMED and row[name] is not None:
+                    named[target].add(row[name])
             if hide_secrets is not None:
                 hide_secrets(row)
             file.write(orjson.dumps(row, default=str) + b"\n")
-            if n_written % RENEWED_EVERY == 0:
-                run.renew()
+
+
+def exported_fields(model: type[models.Model]) -> list[Any]:
+    """Return the fields that are written of a model: what is binary follows from the others."""
+    return [
+        field for field in model._meta.concrete_fields if not isinstance(field, models.BinaryField)
+    ]

@@ -68,6 +68,18 @@ def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -
     return site
 
 
+def add_new_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -> Site:
+    """Add a site whose name no other has and return it. Raises BadSite, SiteExists."""
+    _check_name(name)
+    root = _checked_root(root_url)
+    checked = _checked_settings(settings)
+    try:
+        with transaction.atomic():
+            return _insert_site(name, root, checked, actor)
+    except IntegrityError:
+        raise SiteExists(Site.objects.get(name=name)) from None
+
+
 def change_site(*, site: Site, actor: User | None, **settings: Any) -> Site:
     """Change settings of a site, those of SETTINGS.
 
@@ -92,11 +104,15 @@ def _create_site(name: str, root: str, settings: dict[str, Any], actor: User | N
     """Create the site, or return the one that another transaction has created meanwhile."""
     try:
         with transaction.atomic():
-            site = Site.objects.create(name=name, root_url=root, created_by=actor, **settings)
-            detail = {"root_url": root, **settings}
-            audit.record(actor=actor, action="site.created", subject=name, site=site, detail=detail)
+            return _insert_site(name, root, settings, actor)
     except IntegrityError:
         return Site.objects.get(name=name)
+
+
+def _insert_site(name: str, root: str, settings: dict[str, Any], actor: User | None) -> Site:
+    site = Site.objects.create(name=name, root_url=root, created_by=actor, **settings)
+    detail = {"root_url": root, **settings}
+    audit.record(actor=actor, action="site.created", subject=name, site=site, detail=detail)
     return site
 
 
