@@ -39,6 +39,7 @@ PLAN_EVERY: Final = timedelta(hours=1)
 SHORT_GOAL_HOURS: Final = 12  # up to which goals are planned more often
 PLAN_SHORT_EVERY: Final = timedelta(minutes=5)
 PUT_OFF: Final = timedelta(hours=1)  # what no budget is left for
+HASTE: Final = timedelta(days=1)  # after a site change, for pages whose records are from before it
 AHEAD: Final = timedelta(minutes=30)  # what is due so soon is visited with what is due now
 MAX_SLACK_HOURS: Final = 1.0  # of a goal, for fetching and extracting
 SLACK_SHARE: Final = 0.1
@@ -121,10 +122,11 @@ def _hasten_stale_pages(now: datetime) -> None:
     """Make pages due whose records are from before a site change that ended after their last visit.
 
     What a budget put off is left alone, and so is what was visited since: it would bring the same again.
+    After a day, what no visit reached waits as other pages do.
     """
     stale = Record.objects.there().filter(stale_since__isnull=False)
     changes = SiteChange.objects.filter(site=OuterRef("site"))
-    ended = changes.filter(ended_at__gt=OuterRef("visited_at"))
+    ended = changes.filter(ended_at__gt=OuterRef("visited_at")).filter(ended_at__gt=now - HASTE)
     still_open = SiteChange.objects.open().filter(cluster=OuterRef("goal__cluster"))
     waiting = Revisit.objects.filter(page__in=stale.values("page"), next_at__gt=now + PUT_OFF)
     waiting.filter(Exists(ended), ~Exists(still_open)).update(next_at=now)

@@ -17,7 +17,7 @@ from monitoring.models import FreshnessGoal, Revisit, SiteChange
 from monitoring.services.checks.changes import end_change
 from monitoring.services.stream.chain import go_on
 from monitoring.services.stream.goals import choose_goal
-from monitoring.services.stream.planning import MAX_GONE, plan_goals, start_visits
+from monitoring.services.stream.planning import HASTE, MAX_GONE, plan_goals, start_visits
 from rules.models import Record
 from rules.services.records.extracting import EXTRACT_RECORDS, extract_records, extraction_request
 from rules.services.records.stale_records import mark_stale
@@ -191,6 +191,18 @@ def test_stale_pages_are_asked_for_within_the_budget(site: Site) -> None:
     assert 3 == Revisit.objects.exclude(asked_at=None).count()
     fetch()
     assert 0 == start_visits(now)
+
+
+def test_stale_pages_that_no_visit_reaches_wait_as_others_do(site: Site) -> None:
+    plan_goals()
+    cluster = FreshnessGoal.objects.get().cluster
+    now = timezone.now()
+    SiteChange.objects.create(site=site, cluster=cluster, ended_at=now, end="repaired")
+    mark_stale(cluster=cluster, since=now - timedelta(days=1))
+    Revisit.objects.update(next_at=now + HASTE + FAR_OFF)
+
+    assert 0 == start_visits(now + HASTE)
+    assert 1 == start_visits(now + HASTE - timedelta(minutes=1))
 
 
 def test_a_goal_is_checked_and_audited(site: Site) -> None:
