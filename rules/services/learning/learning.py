@@ -99,7 +99,10 @@ def learn_rules(run: JobRun) -> dict[str, Any]:
 
 
 def _learnt_before(run: JobRun, cluster: Cluster) -> Rule | None:
-    """Return the rule that a worker of this job learnt before it was gone, None where there is none."""
+    """Return the rule that a worker of this job learnt before it was gone.
+
+    None where there is none, or people changed since what it rests on: the job may be tried again much later.
+    """
     job = run.job
     if job.started_at is None or job.started_at == job.claimed_at:
         return None  # no worker came before
@@ -107,7 +110,15 @@ def _learnt_before(run: JobRun, cluster: Cluster) -> Rule | None:
     if newest is None or newest.made_at < job.started_at or newest.origin != Rule.Origin.LEARNT:
         return None
     is_own = newest.made_by_id == job.created_by_id and newest.learner == job.params["learner"]
-    return newest if is_own and newest.validation else None
+    return newest if is_own and newest.validation and _is_up_to_date(newest) else None
+
+
+def _is_up_to_date(rule: Rule) -> bool:
+    """Return whether annotations and vertical are as they were when a rule was learnt."""
+    vertical = vertical_of(rule.cluster)
+    attributes = vertical.attribute_types() if vertical is not None else []
+    later = Annotation.objects.of_cluster(rule.cluster).filter(made_at__gt=rule.made_at)
+    return rule.schema == [each.as_json() for each in attributes] and not later.exists()
 
 
 LEARN_RULES = JobKind("rules.learn_rules", Job.Queue.LEARN, learn_rules, "rules.requested")

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import OperationalError
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment
+from annotation.models import Annotation, Assignment, Attribute
 from clustering.models import Page, Snapshot
 from clustering.services.sites.retention import sweep, sweep_request
 from rules.models import Bellwether, GoldenRecord, Record, Rule, RuleSample
@@ -76,6 +76,34 @@ class TestLearning:
         Job.objects.update(due_at=timezone.now())
         assert Job.State.DONE == run_job(job.pk, learn_rules).state
         assert [(1, Rule.State.PUBLISHED)] == list(Rule.objects.values_list("version", "state"))
+
+    def test_a_job_that_is_tried_again_learns_what_was_annotated_since(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        site = shop()
+        annotate_product(site, 1)
+        job = create_here(learning_request(site=site, is_draft=False))
+        monkeypatch.setattr(learning, "publish_rule", refuse_once(monkeypatch))
+        run_job(job.pk, learn_rules)
+        annotate_product(site, 3)
+        Job.objects.update(due_at=timezone.now())
+
+        assert Job.State.DONE == run_job(job.pk, learn_rules).state
+        assert [2] == list(Rule.objects.published().values_list("version", flat=True))
+
+    def test_a_job_that_is_tried_again_heeds_a_changed_vertical(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        site = shop()
+        annotate_product(site, 1)
+        job = create_here(learning_request(site=site, is_draft=False))
+        monkeypatch.setattr(learning, "publish_rule", refuse_once(monkeypatch))
+        run_job(job.pk, learn_rules)
+        Attribute.objects.filter(name="name").update(is_constant=False)
+        Job.objects.update(due_at=timezone.now())
+
+        assert Job.State.DONE == run_job(job.pk, learn_rules).state
+        assert [2] == list(Rule.objects.published().values_list("version", flat=True))
 
     def test_an_attribute_that_nobody_annotated_says_so(self) -> None:
         site = shop()
