@@ -105,20 +105,26 @@ def count_missing(pages: Sequence[StoredPage]) -> int:
 def _observe_missing(
     clusterer: Clusterer, pages: Sequence[StoredPage], heavy: list[HeavyPage]
 ) -> list[ObservedPage]:
-    """Read what was observed of pages; observe the others, and store that."""
+    """Read what was observed of pages; observe the others, and store that.
+
+    A page without bytes, or too heavy, is observed as an empty one; that is not stored, since its bytes
+    may be restored later. `heavy`, to which other threads add and from which pages are taken away
+    meanwhile, gets those that are found too heavy here.
+    """
     store = observation_store()
-    observed = [store.read(page.body, page.content_type) for page in pages]
-    missing = [index for index, seen in enumerate(observed) if seen is None]
-    read = _read_light([pages[index] for index in missing])
-    n_heavy = len(heavy)
-    answers = _observe(None, {}, read, heavy)
-    too_heavy = {entry.page.body for entry in heavy[n_heavy:]}
-    for index, (page, raw_page), packed in zip(missing, read, answers, strict=True):
-        # Where there are no bytes they may be missing now, and be restored later.
+    stored = [store.read(page.body, page.content_type) for page in pages]
+    missing = [page for page, seen in zip(pages, stored, strict=True) if seen is None]
+    read = _read_light(missing)
+    heavy_here: list[HeavyPage] = []
+    answers = _observe(None, {}, read, heavy_here)
+    heavy.extend(heavy_here)
+    too_heavy = {entry.page.body for entry in heavy_here}
+    for (page, raw_page), packed in zip(read, answers, strict=True):
         if raw_page.body and page.body not in too_heavy:
             store.write(page.body, page.content_type, packed)
-        observed[index] = unpack_page(packed)
-    return [observation_for(clusterer, seen) for seen in observed if seen is not None]
+    observed_now = iter(answers)
+    observed = [unpack_page(next(observed_now)) if seen is None else seen for seen in stored]
+    return [observation_for(clusterer, seen) for seen in observed]
 
 
 def _observe_anew(

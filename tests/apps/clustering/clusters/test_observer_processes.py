@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
+from clustering.algorithms.clusterers import clusterer_with
 from clustering.models import Snapshot
 from clustering.services.children import limits
 from clustering.services.children.limits import LimitedChild, end_idle_children
 from clustering.services.clusters import observer_processes
-from clustering.services.clusters.observer_processes import observe_stored
+from clustering.services.clusters.observer_processes import (
+    HeavyPage,
+    _observe_missing,
+    count_missing,
+    observe_stored,
+)
 from clustering.services.pages.stored_pages import stored_pages
 from tests.apps.clustering.children import burdens
 from tests.apps.clustering.demo_sites import shop, store
@@ -46,6 +54,32 @@ def test_a_page_that_ends_two_children_is_marked_and_as_good_as_empty(
     assert ("too_heavy", True) == (snapshot.problem, snapshot.page.url.endswith("/heavy"))
     monkeypatch.setattr(observer_processes, "observe_bodies", burdens.observe_what_is_light)
     assert vectors == vector_by_path(site, algorithm, n), "it was read again"
+    end_idle_children()
+
+
+class TakenAwayAtOnce(list[HeavyPage]):
+    """Pages that another thread marks, and takes away, as soon as they are added."""
+
+    def append(self, page: HeavyPage) -> None:
+        """Add nothing that stays."""
+
+    def extend(self, pages: Iterable[HeavyPage]) -> None:
+        """Add nothing that stays."""
+
+
+def test_nothing_is_stored_of_a_heavy_page_that_was_marked_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site = shop(n=2)
+    store(site, [("heavy", b"<p>heavy", "text/html")])
+    pages = stored_pages(site)
+    end_idle_children()
+    monkeypatch.setattr(limits, "LimitedChild", lambda: LimitedChild(cpu_seconds=1))
+    monkeypatch.setattr(observer_processes, "observe_bodies", burdens.observe_unless_heavy)
+
+    _observe_missing(clusterer_with("shingles", {}), pages, TakenAwayAtOnce())
+
+    assert 1 == count_missing(pages)
     end_idle_children()
 
 
