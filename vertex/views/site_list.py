@@ -63,10 +63,12 @@ def narrowed(listed: SiteQuerySet, shown: str) -> SiteQuerySet:
 def site_rows(sites: Sequence[Site], user: User) -> list[ShownSite]:
     """Return the rows of some sites, in the same few queries for any number of them."""
     jobs = Job.objects.filter(site__in=sites)
-    at_work = {job.site_id: job for job in jobs.unfinished().order_by("-state", "pk")}
-    latest = jobs.finished().values("site").annotate(latest=Max("pk"))
-    latest_pks = list(latest.values_list("latest", flat=True))
-    last = {job.site_id: job for job in Job.objects.filter(pk__in=latest_pks)}
+    # The last of a site stays: the newest that runs, else the newest that waits.
+    waiting_then_running = jobs.unfinished().order_by("state", "pk")
+    at_work = {job.site_id: job for job in waiting_then_running}
+    newest = jobs.finished().values("site").annotate(newest=Max("pk"))
+    newest_pks = list(newest.values_list("newest", flat=True))
+    last_ended = {job.site_id: job for job in Job.objects.filter(pk__in=newest_pks)}
     facts = facts_of(sites, user)
     return [
         ShownSite(
@@ -74,8 +76,8 @@ def site_rows(sites: Sequence[Site], user: User) -> list[ShownSite]:
             facts=facts[site.pk],
             next=next_step(facts[site.pk]),
             at_work=at_work.get(site.pk),
-            last=last.get(site.pk),
-            n_problems=n_problems(last.get(site.pk)),
+            last=last_ended.get(site.pk),
+            n_problems=n_problems(last_ended.get(site.pk)),
         )
         for site in sites
     ]

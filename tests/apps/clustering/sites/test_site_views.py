@@ -131,6 +131,11 @@ class TestList:
         assert "every 4s" in page
         assert "3 of 10" in page
 
+    def test_a_running_job_is_shown_before_one_that_waits(self, viewer: Client, shop: Site) -> None:
+        job(shop, Job.State.RUNNING, n_done=3, n_total=10)
+        job(shop, Job.State.DUE)
+        assert "3 of 10" in shown(viewer, "sites")
+
     def test_its_cost_does_not_grow_with_the_sites(self, viewer: Client, shop: Site) -> None:
         job(shop, Job.State.DONE)
         shown(viewer, "sites")  # the session is written once
