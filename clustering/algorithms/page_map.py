@@ -32,12 +32,16 @@ MAX_PAGES_EXACT = 300  # all axes of so many pages are quick to find
 
 
 def place_on_map(path_sets: Sequence[Hashes]) -> list[tuple[float, float]]:
-    """Return x and y of each page, from 0 to 1; pages that are all alike lie in the middle."""
+    """Return x and y of each page, from 0 to 1; pages that are all alike lie in the middle.
+
+    So few pages that they have not enough axes stand in a row, in their order.
+    """
     n = len(path_sets)
     if n < N_AXES + 1:
         return [((index + 1) / (n + 1), 0.5) for index in range(n)]
     A = _weighed(path_sets)
     B = (A @ A.T).toarray()
+    # Classical scaling: of the centred products the longest axes show the distances best.
     B -= B.mean(axis=0)[np.newaxis, :]
     B -= B.mean(axis=1)[:, np.newaxis]
     is_one_point = np.abs(B).max() <= MIN_EXTENT

@@ -60,6 +60,7 @@ def _length_of(request: HttpRequest) -> int:
 
 
 def _most_bytes(request: HttpRequest) -> int:
+    """Return how large the body of a request may be; who asks is looked up for a large one only."""
     most_of_strangers: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if _length_of(request) <= most_of_strangers or not request.user.is_authenticated:
         return most_of_strangers

@@ -54,6 +54,7 @@ MAX_BLOCK_CHARS: Final = 60  # of a street, the text of a link, a state of stock
 MIN_LEAD_CHARS: Final = 60
 MIN_BODY_CHARS: Final = 50  # of a paragraph that makes a body
 MAX_ADDRESS_LINES: Final = 4
+MAX_LINES_BESIDE: Final = 6  # of an address that has a label
 MAX_KEY_CHARS: Final = 300  # of what stands on a key path
 KEY_PATH_WEIGHT_OF_TITLE, KEY_PATH_WEIGHT = 0.5, 0.15
 LONG_TYPES: Final = frozenset({"html"})
@@ -377,10 +378,13 @@ def _means(attribute: AttributeType, name: str) -> bool:
 
 
 def _addresses(page: SpotIndex) -> Iterator[tuple[list[Spot], float]]:
-    """Yield the lines of addresses: beside a label first, then those that end in a code."""
+    """Yield the lines of addresses, and how sure each is: beside a label first, then from a street to a code.
+
+    What stands beside a label and has no digit is none.
+    """
     for beside in find_beside(page, AttributeType("address", is_multi=True)):
         if any(_has_digit(spot.text) for spot in beside.spots[:MAX_ADDRESS_LINES]):
-            yield list(beside.spots[:6]), 0.75
+            yield list(beside.spots[:MAX_LINES_BESIDE]), 0.75
     for number, spot in enumerate(page.spots):
         if page.is_template_by_index[number] or len(spot.text) > MAX_BLOCK_CHARS:
             continue

@@ -71,24 +71,26 @@ def collect_evidence(
 ) -> SiteEvidence:
     """Return all families of features of a site's pages."""
     n = len(pages)
-    families = [
-        table.weighed,
-        table.informative,
-        table.labelled,
-        table.captions,
-        table.texts,
-        table.fields,
-        table.paths.select(table.paths.df < MAX_FRAME_SHARE * n),
-        _tokens(map(skeleton_of, pages)),
-        _tokens(page.frame.split("\n") for page in pages),
-        _tokens(title_words(page.title) + title_words(page.heading, "h1 ") for page in pages),
-        _tokens(page.declared.split("\n") for page in pages),
-        _tokens(map(address_shape, urls)),
-        _tokens(beginnings(pattern)[1:] for pattern in patterns),
-        _tokens(map(address_words, urls)),
-    ]
+    titles = [title_words(page.title) + title_words(page.heading, "h1 ") for page in pages]
+    behind_host = [beginnings(pattern)[1:] for pattern in patterns]  # all have the host
+    family_by_name = {
+        "weighed": table.weighed,
+        "informative": table.informative,
+        "labelled": table.labelled,
+        "captions": table.captions,
+        "labels": table.texts,
+        "fields": table.fields,
+        "paths": table.paths.select(table.paths.df < MAX_FRAME_SHARE * n),
+        "skeleton": _tokens(map(skeleton_of, pages)),
+        "frame": _tokens(page.frame.split("\n") for page in pages),
+        "titles": _tokens(titles),
+        "declared": _tokens(page.declared.split("\n") for page in pages),
+        "address shape": _tokens(map(address_shape, urls)),
+        "address pattern": _tokens(behind_host),
+        "address words": _tokens(map(address_words, urls)),
+    }
     counts = np.log1p(np.stack([page.counts for page in pages]))
-    return SiteEvidence(families, counts, patterns)
+    return SiteEvidence([family_by_name[name] for name in FAMILIES], counts, patterns)
 
 
 def skeleton_of(page: PageFeatures) -> list[str]:

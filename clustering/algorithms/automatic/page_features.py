@@ -108,13 +108,15 @@ def observe(page: RawPage) -> PageFeatures:
 
 
 def _frame_of(walk: PageWalk) -> dict[str, None]:
-    """Return the tokens of the elements that hold the page together, each once."""
-    return {
-        kind.path.tag + _NUMBER.sub("#", feature.step): None
-        for kind in walk.kinds
-        if kind.path.tag in _FRAME
-        for feature in kind.features[1:]
-    }
+    """Return the tokens of the elements that hold the page together, each once, in order."""
+    tokens: dict[str, None] = {}
+    for kind in walk.kinds:
+        if kind.path.tag not in _FRAME:
+            continue
+        _path, *token_paths = kind.features
+        for feature in token_paths:
+            tokens[kind.path.tag + _NUMBER.sub("#", feature.step)] = None
+    return tokens
 
 
 def _counts_of(walk: PageWalk) -> NDArray[np.float32]:

@@ -130,13 +130,20 @@ class SlotFinder:
         return texts_by_key
 
     def _slot(self, key: Key, texts: Sequence[SlotText]) -> DataSlot | None:
+        """Return the slot of all texts with one key.
+
+        None where pages show very many of them, or only what nearly all pages show.
+        """
         by_page: defaultdict[int, list[SlotText]] = defaultdict(list)
         for slot_text in texts:
             by_page[slot_text.text.page].append(slot_text)
         if len(texts) > MAX_MEAN_TEXTS * len(by_page):
             return None
-        shown_by_page = {page: self._without_furniture(shown) for page, shown in by_page.items()}
-        shown_by_page = {page: shown for page, shown in shown_by_page.items() if shown}
+        shown_by_page = {}
+        for page, of_page in by_page.items():
+            shown = self._without_furniture(of_page)
+            if shown:
+                shown_by_page[page] = shown
         if not shown_by_page:
             return None
         shown_texts = [slot_text for shown in shown_by_page.values() for slot_text in shown]

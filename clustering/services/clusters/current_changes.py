@@ -130,12 +130,15 @@ class _Following:
         self.cluster_by_found: dict[int | None, int | None] = {}
 
     def add_others(self) -> None:
-        """Follow all pages that are not followed one by one together."""
+        """Follow all other pages too: those that were found in one cluster go together.
+
+        A place at which all pages are followed one by one is left out.
+        """
         rows = PageMembership.objects.filter(clustering=self.clustering).order_by()
         counts = rows.values_list("found", "cluster").annotate(n=Count("page"))
-        self.n_others = Counter({_Place(origin, cluster): n for origin, cluster, n in counts})
-        self.n_others.subtract(self.stored_by_page.values())
-        self.n_others = +self.n_others
+        n_by_place = Counter({_Place(origin, cluster): n for origin, cluster, n in counts})
+        n_by_place.subtract(self.stored_by_page.values())
+        self.n_others = Counter({place: n for place, n in n_by_place.items() if n > 0})
         self.cluster_by_found = {place.found: place.found for place in self.n_others}
 
     def apply(self, change: ClusterChange) -> None:

@@ -151,6 +151,7 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
 
 
 def _export_assets(run: JobRun, archive: zipfile.ZipFile, site: Site) -> None:
+    """Write once each what pages are drawn with; of what the page store has lost, only the row tells."""
     store = page_store()
     names = (
         Asset.objects.filter(site=site)

@@ -34,7 +34,11 @@ def with_keys(
     links: Sequence[Sequence[str]] = (),
     url: str = "",
 ) -> list[ExtractedRecord]:
-    """Return the records of a list with their indices and keys; `links` are those that each record has."""
+    """Return the records of a list with their indices and keys; `links` are those that each record has.
+
+    A key is made of the constant values, and of the link to the details as well where several records have
+    the same values. A record without values has the link or, where that is not its own, its index.
+    """
     names = [
         attribute.name
         for attribute in attributes
@@ -47,14 +51,12 @@ def with_keys(
     keys = []
     for index, (text, link) in enumerate(zip(texts, details, strict=True)):
         has_own_link = bool(link) and n_by_both[text, link] == 1
-        if text and has_own_link and n_by_text[text] > 1:
+        if not text:
+            keys.append(link if has_own_link else str(index))
+        elif has_own_link and n_by_text[text] > 1:
             keys.append(f"{text}{SEPARATOR}{link}")
-        elif text:
-            keys.append(text)
-        elif has_own_link:
-            keys.append(link)
         else:
-            keys.append(str(index))
+            keys.append(text)
     return [
         replace(record, index=index, key=key)
         for index, (record, key) in enumerate(zip(records, _numbered(keys), strict=True))
@@ -91,6 +93,9 @@ class _LinkColumn:
 
 def detail_links(links: Sequence[Sequence[str]], url: str = "") -> list[str]:
     """Return the address that leads to the details of each record, blank where it has none.
+
+    They are addresses of one pattern: of that which most records have, then of that which stands first in
+    them. An address in several records leads to the details of none.
 
     >>> detail_links([["/by/ann", "/story/1"], ["/by/ann", "/story/2#top"], ["/story/3"]])
     ['/story/1', '/story/2', '/story/3']

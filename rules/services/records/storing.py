@@ -81,6 +81,10 @@ def _record_rows(
 def _extraction(
     page: ExtractedPage, site_id: int, published: PublishedRules, now: datetime
 ) -> Extraction:
+    """Return the row that says what came of a page.
+
+    Of a page with several records each has a line; all of them name the same cluster and reason.
+    """
     first = page.lines[0]
     rule = published.rule_serving(first.cluster) if first.cluster else None
     return Extraction(

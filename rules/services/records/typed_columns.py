@@ -171,6 +171,8 @@ def _displayed_of(attribute: ExportedAttribute) -> Callable[[Row], list[Any]]:
 def _values_of(
     attribute: ExportedAttribute, of_normalised: Callable[[Any], object | None]
 ) -> Callable[[Row], list[Any]]:
+    """Return what reads an attribute's values in a row: one for each displayed, None where it is unread."""
+
     def values_of(row: Row) -> list[Any]:
         displayed = _as_list(row["values"].get(attribute.name))
         forms = _as_list(row["normalized"].get(attribute.name))

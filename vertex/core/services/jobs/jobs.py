@@ -223,7 +223,9 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
     """
     run = claim_job(job_id)
     run.report = report
-    is_nested = connection.in_atomic_block
+    is_nested = (
+        connection.in_atomic_block
+    )  # a caller's transaction: its connection is not ours to drop
     try:
         page_store().check()
         result = work(run)
