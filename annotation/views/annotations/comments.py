@@ -73,6 +73,7 @@ def _xpath_of(number: str, snapshot: Snapshot | None) -> str:
         raise ValidationError(f"There is no such element: {error}.") from None
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def resolve_comment(request: HttpRequest, name: str, pk: int) -> HttpResponse:

@@ -180,6 +180,7 @@ def _row(
     }
 
 
+@reads_pages
 @needs_role(Role.REVIEWER)
 @require_POST
 def resolve_disagreement(request: HttpRequest, name: str, pk: int) -> HttpResponse:

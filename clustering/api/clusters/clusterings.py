@@ -31,6 +31,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.requests import enqueue
+from vertex.core.views.page_reading import reads_pages
 
 MAX_SAMPLED = 2**31 - 1
 
@@ -337,6 +338,7 @@ class ClusteringView(ClusteringAddress):
         return row
 
 
+@reads_pages
 class MakeCurrent(ClusteringAddress):
     @endpoint(
         "make_clustering_current",

@@ -28,6 +28,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell, tell_of_job
 
 ALGORITHM_OF_GRAPH = "site_model"
@@ -182,6 +183,7 @@ def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return render(request, "clustering/clusters/clustering.html", context)
 
 
+@reads_pages
 @needs_role(Role.OPERATOR)
 @require_POST
 def make_current(request: HttpRequest, name: str, pk: int) -> HttpResponse:

@@ -18,6 +18,7 @@ from clustering.views.clusters.cluster_changes import (
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell
 
 MAX_ID_CHARS = 18
@@ -71,6 +72,7 @@ def set_annotating(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     return go_back(request, site)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def split_off_layout(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:

@@ -94,6 +94,7 @@ def field_job(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return render(request, "rules/learning/field_job.html", context)
 
 
+@reads_pages
 @needs_role(Role.EDITOR)
 @require_POST
 def undo_fields(request: HttpRequest, name: str, pk: int) -> HttpResponse:

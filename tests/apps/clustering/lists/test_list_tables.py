@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
 from clustering.models import Page
 from clustering.services.crawl.list_crawling import crawl_list, list_crawl_request
@@ -79,7 +80,7 @@ class TestCrawling:
     def test_a_job_done_again_asks_for_nothing_twice(self, host: FakeHost) -> None:
         job, _ = crawled(host)
         n_asked = len(host.paths)
-        Job.objects.filter(pk=job.pk).update(state=Job.State.DUE)
+        Job.objects.filter(pk=job.pk).update(state=Job.State.DUE, due_at=timezone.now())
         again = jobs.run_job(job.pk, crawl_list)
 
         assert (Job.State.DONE, n_asked) == (again.state, len(host.paths))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import signal
 import sqlite3
+import sys
+import termios
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -101,6 +104,13 @@ class Web:
             return error.code, json.load(error)
 
 
+def n_bytes_waiting(process: psutil.Process) -> int:
+    """Return how many bytes of a request a stopped process has not read yet."""
+    with Path(f"/proc/{process.pid}/fd/0").open("rb", buffering=0) as pipe:
+        answer = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
+    return int.from_bytes(answer, sys.byteorder)
+
+
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     port = _free_port()
@@ -126,6 +136,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         server = Web(installation, port, token, session)
         wait_until(server.is_alive, "an answer")
         wait_until(server.page_processes, "a page process")
+        assert 201 == server.comment("lamp", "after what it is warmed by")[0]
         yield server
 
 
@@ -144,7 +155,7 @@ def test_a_page_process_that_dies_takes_no_other_request_with_it(web: Web) -> No
     answers: list[int] = []
     waits = threading.Thread(target=lambda: answers.append(web.comment("lamp", "lost")[0]))
     waits.start()
-    time.sleep(1)
+    wait_until(lambda: n_bytes_waiting(process), "a request that waits for the process")
 
     assert web.is_alive(within=10)
     process.kill()

@@ -130,8 +130,9 @@ class TestTruth:
         self, name: str, edition: str
     ) -> None:
         for page in sites.load(name, edition).pages.values():
+            root = tree(page)
             for record in page.records:
-                nodes = [tree(page).xpath(path)[0] for path in record.nodes]
+                nodes = [root.xpath(path)[0] for path in record.nodes]
                 assert len({node.getparent() for node in nodes}) == 1, page.path
                 positions = [node.getparent().index(node) for node in nodes]
                 assert list(range(positions[0], positions[0] + len(positions))) == positions, (
