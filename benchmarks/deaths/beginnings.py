@@ -27,7 +27,7 @@ from tests.apps.clustering.demo_sites import store
 from tests.apps.monitoring import monitored_shop
 from tests.apps.rules.shop_cast import annotate_product, learnt_shop, product, shop
 from vertex.core.services.jobs.jobs import run_job
-from vertex.core.services.jobs.requests import JobRequest, create_here
+from vertex.core.services.jobs.requests import JobRequest, create_here, enqueue
 
 WORK_BY_TASK = {
     kind.task: kind.work
@@ -104,7 +104,7 @@ def _repair_site() -> int:
 
 
 def _created(request: JobRequest) -> int:
-    return int(create_here(request).pk)
+    return int(enqueue(request).pk)
 
 
 def _folder(name: str) -> Path:

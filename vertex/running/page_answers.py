@@ -71,8 +71,10 @@ def _application() -> tuple[Callable[[WSGIEnvironment, StartResponse], Any], lis
 
     def note(**_kwargs: object) -> None:
         error = sys.exc_info()[1]
-        if isinstance(error, OutOfMemory):
-            failures.append(str(error))
+        while error is not None:  # others are raised where one is handled
+            if isinstance(error, OutOfMemory):
+                failures.append(str(error))
+            error = error.__cause__ or error.__context__
 
     got_request_exception.connect(note, weak=False)
     return application, failures

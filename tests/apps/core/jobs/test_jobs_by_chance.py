@@ -90,7 +90,9 @@ class JobMachine(RuleBasedStateMachine):
             return None
         assert may_take
         assert not is_hopeless
-        Job.objects.filter(pk=pk).update(n_tries=1)  # tries have tests of their own
+        # Tries have tests of their own; who comes late after this one comes after its lease, too.
+        until = timezone.now() + jobs.LEASE
+        Job.objects.filter(pk=pk).update(n_tries=1, leased_until=until)
         wanted.state, wanted.lease = State.RUNNING, run.lease
         return run
 

@@ -18,6 +18,7 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from pytest_django import Settings
 
+from tests import servers
 from vertex.running.caches import PatientRedisCache, cache_settings
 
 
@@ -29,6 +30,13 @@ class Trap:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return os.mkdir, (str(self.mark),)
+
+
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    """Yield a Redis of these tests' own: it is emptied between them."""
+    with servers.own_redis() as url:
+        yield url
 
 
 @pytest.fixture(params=["files", pytest.param("redis", marks=pytest.mark.redis)])
