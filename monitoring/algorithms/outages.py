@@ -177,7 +177,10 @@ def _shells(old: Mapping[str, PageBefore], lost: Mapping[str, Answered]) -> set[
 def _grouped_anew(
     old: Mapping[str, PageBefore], groups: Collection[list[str]], part: str, limit: float
 ) -> set[str]:
-    """Return the pages of groups of which some were less alike than the limit before."""
+    """Return the pages of the groups that look alike now and did not before.
+
+    A group of one page is none; each other page is compared with the first, by one part of its old look.
+    """
     grouped: set[str] = set()
     for urls in groups:
         looks = [getattr(old[url].look, part) for url in urls]

@@ -386,7 +386,7 @@ def _worth_following(
     body_by_page = dict(rows.values_list("pk", "latest_snapshot__body"))
     twins = [(writer.job.pk, body_by_page[page] or "") for writer, _, page in following]
     n_by_twin = _n_pages_by_body(twins)
-    n_here = Counter(twins)
+    n_here = Counter(twins)  # this page and those behind it: stored already, though they come later
     followed = set()
     for (writer, visit, page), twin in zip(following, twins, strict=True):
         n_before = n_by_twin[twin] - n_here[twin]

@@ -151,11 +151,14 @@ def test_cluster(
 
 
 def _divide(cluster: WatchedCluster, tests: Iterable[PageTest]) -> Divide:
-    """Return how layouts of a cluster's seen pages are named: as people know them, else by what they have."""
+    """Return how layouts of a cluster's seen pages are named: as people know them, else by what they have.
+
+    Where nothing tells the failing pages from the others there is no name.
+    """
     seen = {test.url for test in tests if test.outcome != UNREACHABLE}
     layouts = {url: name for url, name in cluster.layout_by_url.items() if url in seen}
 
-    # Saves reading all trees again for each division that is tried; none is read where none is.
+    # Saves reading the trees again for each division that is tried; where none is tried, none is read.
     @cache
     def marks() -> dict[str, list[str]]:
         trees = {page.page.url: read_tree(page.old)[0] for page in cluster.pages}
