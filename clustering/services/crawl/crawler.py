@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -168,10 +168,14 @@ class Crawler:
         for queue in self.queues.values():
             queue.errands.clear()
             queue.errands_under_way.clear()
-        tasks = [task for task in self.queue_by_task if task.errand is not None]
+        self._call_off([task for task in self.queue_by_task if task.errand is not None])
+
+    def _call_off(self, tasks: Sequence[FetchTask]) -> None:
+        """Wait for these answers no more; their hosts may have been asked this moment."""
         self.engine.requests.call_off(tasks)
         for task in tasks:
-            del self.queue_by_task[task]
+            queue = self.queue_by_task.pop(task)
+            queue.wait(queue.delay)
 
     def read_robots(self, url: str) -> None:
         """Have the robots.txt of an address's host read, where it is obeyed and not known.
@@ -190,9 +194,11 @@ class Crawler:
     def close(self) -> None:
         """Call off what was asked for, close the connections and release the hosts."""
         self.engine.drop(self)
-        self.engine.requests.call_off(self.queue_by_task)
+        self._call_off(list(self.queue_by_task))
         for queue in self.queues.values():
             network_loop().call_soon_threadsafe(queue.client.close)
+        pauses = {pk: queue.pause_left for pk, queue in self.queues.items()}
+        hosts.keep_next_fetches({pk: pause for pk, pause in pauses.items() if pause > 0})
         hosts.release_hosts(job=self.run.job)
 
     @property
@@ -275,9 +281,12 @@ class Crawler:
             if again_at > now:
                 continue
             host = Host.objects.get(pk=pk)
+            was_left_behind = bool(host.leased_by)
             if hosts.lease_host(host=host, job=self.run.job):
                 del self.waits_for[pk]
                 self.queues[pk] = self._open_queue(host)
+                if was_left_behind:  # by a process that is gone, and may have asked this moment
+                    self.queues[pk].wait(self.queues[pk].delay)
                 self.queues[pk].errands.extend(self.errands.pop(pk, []))
             elif now > self.patient_until:
                 raise HostTaken(f"{host.leased_by or 'another job'} fetches from {host.name}")

@@ -131,6 +131,7 @@ class Engine:
     def drive(self, crawler: Crawler) -> None:
         """Go on until nothing is left to do for a crawl. Raises what ends it."""
         self.wake(crawler)
+        self.beat()
         self._look_at_woken()
         while crawler.error is None and not crawler.is_settled:
             self.go_on(crawler)
@@ -179,9 +180,9 @@ class Engine:
 
     def step(self) -> None:
         """Look at the crawls for which there is something to do, then wait a moment for answers."""
+        self.beat()  # first: a process that stood still may have lost the hosts that it would ask
         self._look_at_woken()
         self._store_when_due()
-        self.beat()
         self._collect()
         self._look_at_woken()
         self._store_when_due()

@@ -80,6 +80,11 @@ class HostQueue:
         return max(self.base_delay, min(crawl_delay, MAX_CRAWL_DELAY))
 
     @property
+    def pause_left(self) -> float:
+        """Return the seconds of the pause between two requests that are left; 0 or less: none."""
+        return min(self.delay, self.next_at - monotonic())
+
+    @property
     def is_asked_to_be_slower(self) -> bool:
         """Return whether robots.txt asks for a longer pause than is kept."""
         return self.robots is not None and self.robots.crawl_delay > max(

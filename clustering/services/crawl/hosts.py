@@ -126,13 +126,18 @@ def keep_next_fetch(*, host: Host, at: datetime) -> None:
 
 
 def keep_next_fetches(delay_by_host: Mapping[int, float]) -> None:
-    """Save for hosts that were asked just now when they may be asked again, by whoever comes next."""
+    """Save for hosts that were asked just now when they may be asked again, by whoever comes next.
+
+    A longer pause that is saved already stays.
+    """
     hosts_by_delay: dict[float, list[int]] = {}
     for host, delay in delay_by_host.items():
         hosts_by_delay.setdefault(delay, []).append(host)
     now = timezone.now()
     for delay, hosts in hosts_by_delay.items():
-        Host.objects.filter(pk__in=hosts).update(next_fetch_at=now + timedelta(seconds=delay))
+        at = now + timedelta(seconds=delay)
+        is_sooner = Q(next_fetch_at__isnull=True) | Q(next_fetch_at__lt=at)
+        Host.objects.filter(is_sooner, pk__in=hosts).update(next_fetch_at=at)
 
 
 def count_answers(answers: Iterable[HostAnswer]) -> None:

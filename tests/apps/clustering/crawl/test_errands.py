@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -20,6 +21,7 @@ from clustering.services.crawl import engine as engine_module
 from clustering.services.crawl import errands as errands_module
 from clustering.services.crawl import hosts
 from clustering.services.crawl.crawling import CRAWL_SITE, crawl_request
+from clustering.services.crawl.engine import HostLost
 from clustering.services.crawl.errands import open_errands
 from clustering.services.crawl.fetch_tasks import Errand
 from clustering.services.crawl.hosts import HostTaken
@@ -59,6 +61,12 @@ def other(host: FakeHost) -> Iterator[FakeHost]:
 def run_for(host: FakeHost, delay: float = 0.0) -> JobRun:
     site = Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=delay)
     job = create_job(task="tests.errands", queue=Job.Queue.CHECK, title="Errands", site=site)
+    return claim_job(job.pk)
+
+
+def next_run(run: JobRun) -> JobRun:
+    """Return another job of the same site."""
+    job = create_job(task="tests.errands", queue=Job.Queue.CHECK, title="Next", site=run.site)
     return claim_job(job.pk)
 
 
@@ -182,6 +190,71 @@ def test_files_of_a_host_that_asks_for_a_long_pause_are_left_out(host: FakeHost)
 
     assert [503, "silent"] == [outcome_of(errand) for errand in errands]
     assert ["/a"] == host.paths
+
+
+class TestPausesThatOutliveAJob:
+    """Whoever comes next to a host keeps the pause after what was asked last, though nobody saw an answer."""
+
+    def test_after_a_request_that_was_called_off(self, host: FakeHost) -> None:
+        delay = 3.0
+        run = run_for(host, delay)
+        Site.objects.update(obey_robots=False)
+        run.site.refresh_from_db()
+
+        def cancel(_asked: Asked) -> Answer:
+            Job.objects.filter(pk=run.job.pk).update(cancel_requested_at=timezone.now())
+            connection.close()
+            host.is_over.wait(30)
+            return page()
+
+        host.routes["/slow"] = cancel
+        with pytest.raises(JobCancelled):
+            outcomes(run, Errand(f"{host.url}/slow"))
+        assert [200] == outcomes(next_run(run), Errand(f"{host.url}/a"))
+
+        assert ["/slow", "/a"] == host.paths
+        called_off, next_one = host.asked
+        assert next_one.at - called_off.at >= delay
+
+    def test_after_a_process_that_was_killed(self, host: FakeHost) -> None:
+        run = run_for(host, DELAY)
+        row = hosts.find_host(origin=host.url)
+        assert hosts.lease_host(host=row, job=run.job), "as a process left it that is gone"
+        begun_at = time.monotonic()
+        assert [200] == outcomes(run, Errand(f"{host.url}/a"))
+
+        assert host.asked[0].at - begun_at >= DELAY
+
+    def test_a_longer_pause_is_not_cut_short_by_who_could_not_wait(self, host: FakeHost) -> None:
+        run = run_for(host, DELAY)
+        until = timezone.now() + timedelta(minutes=10)
+        row = hosts.find_host(origin=host.url)
+        hosts.keep_next_fetch(host=row, at=until)
+        with pytest.raises(HostTaken, match="left alone"):
+            outcomes(run, Errand(f"{host.url}/a"))
+
+        row.refresh_from_db()
+        assert until == row.next_fetch_at
+
+    def test_a_process_that_stood_still_asks_nothing_of_a_host_that_it_lost(
+        self, host: FakeHost, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        keep_hosts = hosts.keep_hosts
+
+        def keep_hosts_slowly(*arguments: Any) -> list[bool]:
+            time.sleep(0.3)  # in which a request would be made
+            return keep_hosts(*arguments)
+
+        monkeypatch.setattr(hosts, "keep_hosts", keep_hosts_slowly)
+        with open_errands(run_for(host)) as turns:
+            assert 1 == len(list(turns.do([Errand(f"{host.url}/a")])))
+            Host.objects.update(leased_by="job 0", leased_until=timezone.now() + hosts.LEASE)
+            monkeypatch.setattr(engine_module, "LEASE_BEAT_SECONDS", 0.0)
+            time.sleep(engine_module.BEAT_SECONDS)
+            with pytest.raises(HostLost):
+                list(turns.do([Errand(f"{host.url}/b")]))
+
+        assert ["/a"] == host.paths
 
 
 class TestGivingWay:
