@@ -16,6 +16,7 @@ from pytest_django import Settings
 from tests.apps.core.people.identity_provider import CLIENT, CODE, SECRET, IdentityProvider
 from vertex.core.models import AuditEntry, Membership, Role, User
 from vertex.core.services.people import people
+from vertex.core.services.people.single_sign_on import person_named_by
 
 pytestmark = pytest.mark.both_databases
 
@@ -166,6 +167,13 @@ class TestRefusals:
         log_in(client := Client(), provider)
 
         assert "" == who_is_in(client)
+
+    def test_nobody_is_shut_out_by_whoever_enters_their_address(
+        self, provider: IdentityProvider, anna: User
+    ) -> None:
+        eve = people.create_user(username="eve", actor=None)
+        people.change_user(user=eve, actor=eve, email=ADDRESS)
+        assert person_named_by(provider.claims) == anna
 
     def test_a_closed_account_known_or_not(self, provider: IdentityProvider, anna: User) -> None:
         log_in(Client(), provider)

@@ -41,10 +41,11 @@ def person_named_by(claims: Mapping[str, Any]) -> User:
     known = [person for person in like_it if _is_same_address(person.email, email)]
     if not known and settings.OIDC_ADDS_PEOPLE:
         return _add_person(email, claims)
-    if len(known) != 1:
+    vouched = [person for person in known if person.has_vouched_email]
+    if len(vouched) != 1:
         raise NobodyKnown
-    person: User = known[0]
-    if not person.is_active or person.is_service or not person.has_vouched_email:
+    person: User = vouched[0]
+    if not person.is_active or person.is_service:
         raise NobodyKnown
     return person
 
