@@ -292,7 +292,8 @@ class _Numbers:
         wanted = orjson.dumps([_number(number) for number in old]).decode()
         return dict(
             self._database.execute(
-                "SELECT old, new FROM json_each(?) JOIN numbers ON old = value AND model = ?",
+                # The cross join keeps the order: each number asked for is looked up.
+                "SELECT old, new FROM json_each(?) CROSS JOIN numbers ON old = value AND model = ?",
                 (wanted, model),
             )
         )

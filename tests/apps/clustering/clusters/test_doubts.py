@@ -344,6 +344,7 @@ class TestFollowing:
         assert 1 == len(doubt_names(site))
 
 
+@pytest.mark.django_db(transaction=True)  # an export reads in a transaction of its own
 def test_answers_are_exported_with_the_site() -> None:
     site = doubtful_site()
     store_answer(site=site, doubt=doubt_names(site)[0], is_same=True, actor=None)
