@@ -43,7 +43,7 @@ def answer_request(fields: dict[str, str], body: bytes) -> bytes:
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     }
-    application, failures = _application()
+    application, failures = load_application()
     failures.clear()
     answer = application(environ, start_response)
     try:
@@ -59,7 +59,7 @@ def answer_request(fields: dict[str, str], body: bytes) -> bytes:
 
 # Saves setting Django up, seconds, for each request but the first.
 @lru_cache(maxsize=1)
-def _application() -> tuple[Callable[[WSGIEnvironment, StartResponse], Any], list[str]]:
+def load_application() -> tuple[Callable[[WSGIEnvironment, StartResponse], Any], list[str]]:
     """Return the application, and the list in which it notes that it was short of memory.
 
     The application itself answers such an error like any other.

@@ -11,6 +11,7 @@ import sys
 
 from clustering.services.children.child import serve
 from vertex.core.storage import note_reads_in
+from vertex.running.page_answers import load_application
 
 
 def main(cpu_seconds: int, memory: int, notes: int) -> None:
@@ -18,6 +19,7 @@ def main(cpu_seconds: int, memory: int, notes: int) -> None:
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         note_reads_in(notes)
+        load_application()  # takes seconds, which are no request's
         serve(cpu_seconds, memory, answers, may_write=True)
 
 

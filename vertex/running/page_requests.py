@@ -171,8 +171,7 @@ class PageRequests:
         body = environ["wsgi.input"].read(n_bytes)
         fields = {name: value for name, value in environ.items() if isinstance(value, str)}
         try:
-            with self._processes.lent(str(match.kwargs.get("name", ""))) as process:
-                (status, headers), answer = self._answer(process, fields, body)
+            (status, headers), answer = self._answer(match.kwargs.get("name", ""), fields, body)
         except (TooBusy, CallFailed) as error:
             environ["wsgi.input"] = BytesIO(body)
             environ[STOPPED] = error
@@ -180,19 +179,21 @@ class PageRequests:
         start_response(status, [(name, value) for name, value in headers])
         return [answer]
 
-    def _answer(
-        self, process: PageProcess, fields: dict[str, str], body: bytes
-    ) -> tuple[Head, bytes]:
+    def _answer(self, site: str, fields: dict[str, str], body: bytes) -> tuple[Head, bytes]:
         """Return the answer of a page process. Raises ReadingStopped, ChildrenBusy, CallFailed."""
-        try:
-            head, rest = separated(process.call(answer_request, fields, body))
-        except CallStopped as stopped:
-            log.warning("page_process_stopped", path=fields.get("PATH_INFO"), why=str(stopped))
-            with self._weighing:  # one at a time: it costs seconds for each page
-                n_heavy = _weigh(process.bodies_read()[:MAX_WEIGHED])
-            left_out = ". The page that is too heavy is left out from now on" if n_heavy else ""
-            raise ReadingStopped(f"this was stopped: {stopped}{left_out}") from None
-        return head, rest.read()
+        with self._processes.lent(site) as process:
+            try:
+                head, rest = separated(process.call(answer_request, fields, body))
+                return head, rest.read()
+            except CallStopped as error:
+                stopped = error
+                bodies = process.bodies_read()[:MAX_WEIGHED]
+        # Others have the process while the pages are weighed, which takes seconds for each.
+        log.warning("page_process_stopped", path=fields.get("PATH_INFO"), why=str(stopped))
+        with self._weighing:
+            n_heavy = _weigh(bodies)
+        left_out = ". The page that is too heavy is left out from now on" if n_heavy else ""
+        raise ReadingStopped(f"this was stopped: {stopped}{left_out}")
 
 
 class RefusePages:
@@ -232,7 +233,7 @@ def _length_of(environ: WSGIEnvironment) -> int:
 
 
 def _weigh(bodies: Iterable[str]) -> int:
-    """Read pages one by one in children with limits; return whether one was too heavy and is marked."""
+    """Read pages one by one in children with limits; return how many were too heavy and are marked."""
     n_heavy = 0
     try:
         for body in bodies:
