@@ -290,8 +290,10 @@ def _n_gone(rows: Mapping[str, Counter[str]]) -> int:
 
 
 def _difference(wanted: Mapping[str, Counter[str]], rows: Mapping[str, Counter[str]]) -> str:
+    """Return a row that is lost or one too many in the first table that differs; blank if none does."""
     for table in wanted:
-        lost, doubled = wanted[table] - rows[table], rows[table] - wanted[table]
+        lost = wanted[table] - rows[table]
+        doubled = rows[table] - wanted[table]
         if lost or doubled:
             return f"{table}: lost {list(lost)[:1]}, more {list(doubled)[:1]}"[:400]
     return ""

@@ -128,20 +128,12 @@ class Camera:
         return _decoded(screenshot.get("data", ""))
 
     def _crop(self, document: int, node: PicturedNode) -> Crop | None:
+        """Return the part of the page around a node, None where the node is not drawn."""
         boxes = self._boxes_of(document, node)
         if not boxes:
             return None
         part = _part_around(boxes[0])
-        inside = [
-            PixelBox(
-                *(
-                    CROP_SCALE * length
-                    for length in (box.x - part.x, box.y - part.y, box.width, box.height)
-                )
-            )
-            for box in boxes
-        ]
-        return Crop(self._shoot(part, CROP_SCALE), inside)
+        return Crop(self._shoot(part, CROP_SCALE), [_box_within(part, box) for box in boxes])
 
     def _boxes_of(self, document: int, node: PicturedNode) -> list[PixelBox]:
         """Return where a node stands on the page, none where it is not drawn."""
@@ -201,6 +193,16 @@ def _part_around(box: PixelBox) -> PixelBox:
     left = box.x + box.width / 2 - CROP_WIDTH * LEFT_SHARE
     top = box.y + min(box.height, CROP_HEIGHT) / 2 - CROP_HEIGHT / 2
     return PixelBox(max(0, min(left, WIDTH - CROP_WIDTH)), max(0, top), CROP_WIDTH, CROP_HEIGHT)
+
+
+def _box_within(part: PixelBox, box: PixelBox) -> PixelBox:
+    """Return where a box of the page stands in the picture of a part of it."""
+    return PixelBox(
+        x=CROP_SCALE * (box.x - part.x),
+        y=CROP_SCALE * (box.y - part.y),
+        width=CROP_SCALE * box.width,
+        height=CROP_SCALE * box.height,
+    )
 
 
 def _decoded(data: str) -> bytes:
