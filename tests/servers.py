@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def own_postgres() -> Iterator[PostgresServer]:
                 "-N",
             ]
         )
-        server = PostgresServer(binaries, folder, _free_port())
+        server = PostgresServer(binaries, folder, free_port())
         server.start()
         try:
             _make_database(server.port)
@@ -133,7 +134,7 @@ def own_redis() -> Iterator[str]:
     """Yield the address of a Redis that nobody else uses."""
     binary = find_redis()
     with _folder() as folder:
-        port = _free_port()
+        port = free_port()
         options = {"port": port, "bind": "127.0.0.1", "save": "", "dir": folder, "appendonly": "no"}
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
         with _server([binary, *words], folder, lambda: _connect(port)):
@@ -148,7 +149,7 @@ def rabbitmq() -> Iterator[str]:
         return
     binary = find_rabbitmq()
     with _folder() as folder:
-        port, names_port = _free_port(), _free_port()
+        port, names_port = free_port(), free_port()
         configuration = folder / "rabbitmq.conf"
         configuration.write_text(
             f"listeners.tcp.default = 127.0.0.1:{port}\nloopback_users = none\nlog.console = true\n"
@@ -160,7 +161,7 @@ def rabbitmq() -> Iterator[str]:
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "RABBITMQ_NODENAME": f"vertex-{port}@localhost",
             "RABBITMQ_NODE_PORT": port,
-            "RABBITMQ_DIST_PORT": _free_port(),
+            "RABBITMQ_DIST_PORT": free_port(),
             "RABBITMQ_CONFIG_FILE": configuration,
             "RABBITMQ_CONF_ENV_FILE": "/dev/null",
             "RABBITMQ_ENABLED_PLUGINS_FILE": folder / "plugins",
@@ -357,10 +358,14 @@ def _greet_amqp(port: int) -> None:
             raise ConnectionError("closed without an answer")
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+def free_port() -> int:
+    """Return a port at which nobody listens."""
+    # Below the ports that the kernel gives to connections: of those, one that is free now may be
+    # another test's a moment later.
+    while True:
+        port = 10_000 + secrets.randbelow(10_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def _version_of(initdb: Path) -> float:

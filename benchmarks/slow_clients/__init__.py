@@ -18,7 +18,7 @@ from typing import Final
 
 from benchmarks.report import markdown_table
 from tests.installation import new_installation, wait_until
-from tests.servers import _free_port
+from tests.servers import free_port
 
 TITLE = "Slow clients"
 N_SLOW: Final = 200
@@ -84,7 +84,7 @@ class Door:
 @contextmanager
 def gunicorn(folder: Path) -> Iterator[int]:
     """Serve a new installation and yield its port."""
-    port = _free_port()
+    port = free_port()
     with new_installation(folder) as installation:
         installation.more = {"VERTEX_BIND": f"127.0.0.1:{port}", "VERTEX_WEB_WORKERS": "2"}
         arguments = ["-m", "gunicorn", "--config=python:vertex.running.gunicorn"]
@@ -97,7 +97,7 @@ def gunicorn(folder: Path) -> Iterator[int]:
 def nginx(folder: Path, gunicorn_port: int) -> Iterator[int]:
     """Run nginx as the documents say, with a certificate of its own, and yield its port."""
     folder.mkdir()
-    port = _free_port()
+    port = free_port()
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     subject = ["-subj", "/CN=localhost", "-days", "1", "-newkey", "rsa:2048", "-nodes"]
     subprocess.run(

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from tests.conftest import IS_FULL
 from tests.installation import PATIENCE, Installation, own_database, wait_until
-from tests.servers import _free_port
+from tests.servers import free_port
 from vertex.management.commands import up
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def workers_of(process: subprocess.Popen[bytes], name: str) -> list[int]:
 
 
 def test_it_serves_works_restarts_what_died_and_stops_cleanly(installation: Installation) -> None:
-    port = _free_port()
+    port = free_port()
     process = start(installation, port)
     with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
         assert answer.status == 200
@@ -82,7 +82,7 @@ def test_it_serves_works_restarts_what_died_and_stops_cleanly(installation: Inst
 
 def test_nothing_outlives_it_when_it_is_killed(installation: Installation) -> None:
     own_database(installation.var, "")
-    process = start(installation, _free_port())
+    process = start(installation, free_port())
     members = family(process)
 
     os.kill(process.pid, signal.SIGKILL)

@@ -24,7 +24,7 @@ from django.urls import path
 
 from clustering.dom.page import NotReadHere, parse_page
 from tests.installation import Installation, new_installation, wait_until
-from tests.servers import _free_port
+from tests.servers import free_port
 from vertex.core.views.page_reading import reads_pages
 
 PAGE = "<html><body><h1>Lamp</h1><p>12 EUR</p></body></html>"
@@ -113,7 +113,7 @@ def n_bytes_waiting(process: psutil.Process) -> int:
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    port = _free_port()
+    port = free_port()
     with new_installation(tmp_path_factory.mktemp("web")) as installation:
         installation.more = {
             "VERTEX_BIND": f"127.0.0.1:{port}",

@@ -11,7 +11,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.installation import new_installation, wait_until
-from tests.servers import _free_port
+from tests.servers import free_port
 from vertex.running.patient_worker import MAX_HEAD, read_head
 
 N_SLOW = 40
@@ -24,7 +24,7 @@ URL_ENCODED = b"application/x-www-form-urlencoded"
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Yield where a web server of one process and two threads listens."""
-    port = _free_port()
+    port = free_port()
     with new_installation(tmp_path_factory.mktemp("web")) as installation:
         installation.more = {"VERTEX_BIND": f"127.0.0.1:{port}", "VERTEX_WEB_WORKERS": "1"}
         arguments = ["-m", "gunicorn", "--config=python:vertex.running.gunicorn", "--threads=2"]
