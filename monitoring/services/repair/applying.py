@@ -65,6 +65,7 @@ def apply_proposals(
     """
     actor = run.job.created_by
     _store_pages(run, site, fresh)
+    run.renew(message="clustering the site anew")
     with run.kept_alive():
         _cluster_site(site, actor)
     results = []
@@ -72,6 +73,7 @@ def apply_proposals(
         cluster = main_cluster(site, proposal.plan.urls)
         rule, refusal = None, ""
         if cluster is not None:
+            run.renew(message=f"publishing the rule of {cluster.title}")
             try:
                 with run.kept_alive():
                     rule = _publish_rule(proposal, cluster, actor)
@@ -141,7 +143,8 @@ def _store_pages(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> Non
             ]
         )
         with transaction.atomic():
-            run.renew(message="storing pages")
+            n_done = start + len(prepared)
+            run.renew(n_done=n_done, n_total=len(pages), message="storing pages")
             store_visits(site=site, prepared=prepared, job=run.job)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from clustering.services.clusters.clusterings import CLUSTER_SITE
 from monitoring.models import Check, CheckedPage, Proposal, SiteChange
 from monitoring.services.checks.check_calendar import CheckCell
 from monitoring.services.checks.reports import REPAIR_TASKS
@@ -82,7 +83,7 @@ def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[Bellwet
 
 
 def work_of(site: Site, tasks: Sequence[str] = TASKS) -> dict[str, Any]:
-    """Return the check or repair that is at work, and the last one if it failed."""
+    """Return the check or repair that is at work, its clustering, and the last if it failed."""
     jobs = Job.objects.filter(site=site, task__in=tasks).order_by("-pk")
     latest = list(jobs[:6])
     running = [job for job in latest if job.state == Job.State.RUNNING]
@@ -92,7 +93,16 @@ def work_of(site: Site, tasks: Sequence[str] = TASKS) -> dict[str, Any]:
     last_failed = None
     if current is None and finished and finished[0].state == Job.State.FAILED:
         last_failed = finished[0]
-    return {"job": current, "last_failed": last_failed, "is_live": current is not None}
+    step = None
+    if running:
+        clustering = Job.objects.filter(site=site, task=CLUSTER_SITE.task, state=Job.State.RUNNING)
+        step = clustering.first()
+    return {
+        "job": current,
+        "step": step,
+        "last_failed": last_failed,
+        "is_live": current is not None,
+    }
 
 
 def repairs_to_decide(site: Site) -> list[WaitingRepair]:

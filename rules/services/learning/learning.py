@@ -164,6 +164,7 @@ def save_draft(*, learnt: LearntRule, actor: User | None = None) -> Rule:
     else:
         rule = Rule(cluster=learnt.cluster)
     _save_learnt(rule, learnt, actor)
+    start_drawing_places(rule=rule, actor=actor)
     return rule
 
 

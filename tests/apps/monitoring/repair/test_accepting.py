@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.test import Client
+from django.urls import reverse
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
@@ -16,6 +18,7 @@ from annotation.services.verticals.verticals import assign_vertical, save_vertic
 from clustering.models import Cluster, Page, PageMembership
 from clustering.services.clusters.arrivals import assign_arrivals
 from clustering.services.clusters.cluster_changes import move_to_new_cluster
+from clustering.services.clusters.clustering_runs import _Run
 from monitoring.models import FetchedPage, Proposal, SavedPlan, SiteChange
 from monitoring.services.checks.retention import FETCHED_RETENTION, delete_old_findings
 from monitoring.services.repair import applying, plans, repairing
@@ -39,6 +42,7 @@ from tests.apps.monitoring.monitored_shop import (
     rules_of,
     shop,
 )
+from tests.apps.rules.review_cast import person
 from tests.apps.rules.shop_cast import annotate_product, extract, products_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobRun, run_job
@@ -112,6 +116,28 @@ class TestPublishing:
         xpaths = {figure["attribute"]: figure["xpath"] for figure in rule.figures}
         assert xpaths == {name: figures["xpath"] for name, figures in proposal.attributes.items()}
         assert {f"Rope {n}" for n in range(1, N + 1)} == names_of(redesign)
+
+    def test_the_page_of_the_change_counts_while_a_proposal_is_accepted(
+        self, redesign: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        client.force_login(person("rita", Role.REVIEWER))
+        change = SiteChange.objects.get()
+        shown: list[str] = []
+        report = _Run.report
+
+        def report_and_look(run: _Run, n_done: int, message: str) -> None:
+            report(run, n_done, message)
+            answer = client.get(reverse("site_change", args=[redesign.name, change.pk]))
+            shown.append(answer.content.decode())
+
+        monkeypatch.setattr(_Run, "report", report_and_look)
+        done = accepted(proposed(redesign))
+
+        assert Job.State.DONE == done.state, done.error
+        assert f"{N} of {N}" in shown[-1]
+        assert "clustering the site anew" in shown[-1]
+        assert f"Cluster {redesign.name}" in shown[-1]
+        assert (N, N) == (done.n_done, done.n_total)
 
     def test_a_rule_that_changes_constant_values_is_refused_and_the_one_in_use_stays(
         self, redesign: Site

@@ -17,10 +17,11 @@ from clustering.dom.frame.outlines import LIT
 from clustering.fetching.browser.picturing import PNG
 from rules.models import PlacePicture, Rule
 from rules.services.learning import place_pictures
+from rules.services.learning.panel import learn_panel
 from rules.services.learning.place_pictures import DRAW_PLACES, pictured_attributes
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.rules.review_cast import person
-from tests.apps.rules.shop_cast import learnt_shop
+from tests.apps.rules.shop_cast import annotate_product, learnt_shop, products_of, shop
 from vertex.core.models import Job, Role
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.people import people
@@ -49,7 +50,7 @@ def rule(settings: Any, tmp_path: Path) -> Rule:
 
 
 def draw() -> dict[str, Any]:
-    """Do the job that publishing asked for."""
+    """Do the job that publishing or learning asked for."""
     waiting = Job.objects.unfinished().get(task=DRAW_PLACES.task)
     assert waiting.due_at > timezone.now()
     Job.objects.filter(pk=waiting.pk).update(due_at=timezone.now())
@@ -118,6 +119,19 @@ def test_pages_show_them_to_those_who_may_see_the_site(
     )
     client.force_login(elsewhere)
     assert client.get(address).status_code in {403, 404}
+
+
+def test_a_draft_learnt_in_the_panel_is_drawn_as_it_was_learnt_last(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.VAR_DIR, settings.CHROMIUM = tmp_path, NO_BROWSER
+    site = shop()
+    for number in (1, 3):
+        annotate_product(site, number)
+        learn_panel(cluster=products_of(site))
+
+    assert {"pictures": 3} == draw()
+    assert {"name", "price", "weight"} == pictured_attributes(Rule.objects.get())
 
 
 def test_a_version_that_changed_since_has_none_until_it_is_drawn_again(
