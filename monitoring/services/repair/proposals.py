@@ -75,7 +75,11 @@ def accepts_alone(schedule: Schedule) -> bool:
 
 
 def end_repaired_changes() -> int:
-    """End the changes whose cluster got a newer rule; return how many."""
+    """End the changes whose cluster got a newer rule; return how many.
+
+    A proposal whose rule was refused is accepted where a person published that rule all the same.
+    """
+    _accept_published()
     newer = Rule.objects.published().filter(
         cluster=OuterRef("cluster"), published_at__gt=OuterRef("found_at")
     )
@@ -83,6 +87,18 @@ def end_repaired_changes() -> int:
     for change in repaired:
         end_change(cluster=change.cluster, end=SiteChange.End.REPAIRED)
     return len(repaired)
+
+
+def _accept_published() -> None:
+    """Accept the proposals that wait though the draft that was kept of them is published."""
+    kept = Proposal.objects.waiting().exclude(rule=None)
+    for rule in Rule.objects.published().filter(pk__in=kept.values("rule")):
+        Proposal.objects.waiting().filter(rule=rule).update(
+            state=Proposal.State.ACCEPTED,
+            cluster=rule.cluster,
+            accepted_at=rule.published_at,
+            accepted_by=rule.published_by,
+        )
 
 
 def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:

@@ -24,7 +24,11 @@ from monitoring.services.checks.retention import FETCHED_RETENTION, delete_old_f
 from monitoring.services.repair import applying, plans, repairing
 from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.applying import apply_proposals
-from monitoring.services.repair.proposals import accept_proposal, reject_proposal
+from monitoring.services.repair.proposals import (
+    accept_proposal,
+    end_repaired_changes,
+    reject_proposal,
+)
 from monitoring.services.repair.repairing import repair_request, repair_site
 from monitoring.services.repair.saved_plans import changes_since
 from rules.models import GoldenRecord, Record, Rule
@@ -153,8 +157,27 @@ class TestPublishing:
         assert Proposal.State.WAITING == proposal.state
         assert [(1, "published"), (2, "draft")] == rules_of(redesign)
 
-        publish_rule(rule=Rule.objects.get(version=2), is_forced=True, reason="they are right")
+    def test_a_refused_rule_that_a_person_publishes_ends_the_change_and_accepts_the_proposal(
+        self, redesign: Site
+    ) -> None:
+        proposal = proposed(redesign)
+        say_other_names_of_new_pages(redesign)
+        accepted(proposal)
+        assert 0 == end_repaired_changes()
+        rob = caller("rob", Role.REVIEWER).user
+        rule = Rule.objects.get(version=2)
+        publish_rule(rule=rule, actor=rob, is_forced=True, reason="they are right")
+
+        assert 1 == end_repaired_changes()
         assert [(1, "retired"), (2, "published")] == rules_of(redesign)
+        assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
+        proposal.refresh_from_db()
+        assert (Proposal.State.ACCEPTED, rob, rule) == (
+            proposal.state,
+            proposal.accepted_by,
+            proposal.rule,
+        )
+        assert 0 == end_repaired_changes()
 
     def test_the_rule_in_use_stays_though_another_proposal_has_no_successor_for_it(
         self, redesign: Site
