@@ -7,7 +7,7 @@ from typing import Self
 from django.db import models
 from django.utils import timezone
 
-from clustering.models import Cluster
+from clustering.models import Cluster, Page
 from rules.models import Rule
 from vertex.core.models import Job, Site, User
 
@@ -66,6 +66,11 @@ class Proposal(models.Model):
     field_test = models.BooleanField(null=True, blank=True)
     attributes = models.JSONField(default=dict)  # per attribute: XPath, precision
     evidence = models.JSONField(default=dict)  # the values found again, with scores
+    silent = models.JSONField(default=list)  # attributes that had values and get no rule
+    # It still shows the values of most of these.
+    page_to_annotate = models.ForeignKey(
+        Page, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     made_at = models.DateTimeField(default=timezone.now)
     accepted_at = models.DateTimeField(null=True, blank=True)
     accepted_by = models.ForeignKey(

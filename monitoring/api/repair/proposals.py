@@ -39,6 +39,8 @@ class ProposalRow(RowSerializer):
             "n_urls",
             "field_test",
             "attributes",
+            "silent",
+            "page_to_annotate",
             "rule",
             "made_at",
             "accepted_at",
@@ -61,6 +63,14 @@ class ProposalRow(RowSerializer):
         allow_null=True, help_text="Whether the new rule passes it."
     )
     attributes = serializers.DictField(help_text="Per attribute its XPath and precision.")
+    silent = serializers.ListField(
+        child=serializers.CharField(), help_text="Attributes that had values and get no rule."
+    )
+    page_to_annotate = serializers.CharField(
+        source="page_to_annotate.given_url",
+        allow_null=True,
+        help_text="The page that still shows the values of most of these.",
+    )
     rule = serializers.IntegerField(source="rule_id", allow_null=True)
     accepted_by = serializers.CharField(source="accepted_by.username", allow_null=True)
     rejected_by = serializers.CharField(source="rejected_by.username", allow_null=True)

@@ -91,8 +91,8 @@ def end_repaired_changes() -> int:
 
 def _accept_published() -> None:
     """Accept the proposals that wait though the draft that was kept of them is published."""
-    kept = Proposal.objects.waiting().exclude(rule=None)
-    for rule in Rule.objects.published().filter(pk__in=kept.values("rule")):
+    with_draft = Proposal.objects.waiting().exclude(rule=None)
+    for rule in Rule.objects.published().filter(pk__in=with_draft.values("rule")):
         Proposal.objects.waiting().filter(rule=rule).update(
             state=Proposal.State.ACCEPTED,
             cluster=rule.cluster,

@@ -76,6 +76,8 @@ def save_proposals(
             field_test=plan.relearnt.verdict.has_passed if plan.relearnt else None,
             attributes=attributes_json(plan),
             evidence=evidence_json(plan),
+            silent=list(plan.relearnt.silent) if plan.relearnt else [],
+            page_to_annotate=_page_to_annotate(site, plan),
         )
         for plan in plans
     ]
@@ -86,6 +88,12 @@ def save_proposals(
         for proposal, plan in zip(proposals, plans, strict=True):
             save_plan(proposal, plan, fresh)
     return proposals
+
+
+def _page_to_annotate(site: Site, plan: RepairPlan) -> Page | None:
+    """Return the page that would settle most of what a plan leaves out; None where none would."""
+    url = plan.relearnt.page_to_annotate if plan.relearnt else ""
+    return _pages(site, [url]).first() if url else None
 
 
 def save_plan(proposal: Proposal, plan: RepairPlan, fresh: Mapping[str, FreshPage]) -> SavedPlan:

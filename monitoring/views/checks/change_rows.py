@@ -88,7 +88,8 @@ def proposal_of(change: SiteChange, wanted: str = "") -> Proposal | None:
 def _proposals_of(change: SiteChange) -> ProposalQuerySet:
     """Return the repairs of a change, the latest first."""
     mine = Proposal.objects.filter(from_cluster=change.cluster_id, made_at__gte=change.found_at)
-    return mine.select_related("site", "job", "rule", "accepted_by", "rejected_by").order_by("-id")
+    related = ("site", "job", "rule", "page_to_annotate", "accepted_by", "rejected_by")
+    return mine.select_related(*related).order_by("-id")
 
 
 def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int]:

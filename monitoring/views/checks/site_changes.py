@@ -80,12 +80,13 @@ def context_of(
     )
     proposal, example = shown["proposal"], shown["example"]
     values = example.values if example else []
-    can_decide = (
+    may_decide = (
         proposal is not None
         and proposal.state == proposal.State.WAITING
-        and proposal.decision == proposal.Decision.PROPOSED
         and user.has_role(Role.REVIEWER, site)
     )
+    can_decide = may_decide and proposal.decision == proposal.Decision.PROPOSED
+    n_wrong = sum(row.decision in {"elsewhere", "gone"} for row in values)
     outdated = changes_since(proposal) if proposal is not None and can_decide else []
     return {
         "site": site,
@@ -94,10 +95,14 @@ def context_of(
         "n_members": PageMembership.objects.of_cluster(change.cluster_id).count(),
         "n_records": Record.objects.there().filter(cluster=change.cluster_id).count(),
         "can_decide": can_decide and not outdated,
+        "can_annotate_instead": may_decide
+        and not outdated
+        and (n_wrong > 0 or not proposal.field_test),
+        "can_annotate": user.has_role(Role.EDITOR, site),
         "outdated": outdated,
         "can_operate": user.has_role(Role.OPERATOR, site),
         "current": next((row.name for row in values if row.xpath and not row.decision), ""),
-        "n_wrong": sum(row.decision in {"elsewhere", "gone"} for row in values),
+        "n_wrong": n_wrong,
         **shown,
         **site_rows.work_of(site, REPAIR_TASKS),
     }

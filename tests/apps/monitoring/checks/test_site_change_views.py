@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,10 @@ from monitoring.services.repair.proposals import accept_proposal
 from monitoring.services.repair.repairing import repair_request, repair_site
 from monitoring.views.checks.change_rows import example_of, proposal_of
 from rules.models import Rule
-from tests.apps.monitoring.monitored_shop import redesigned
-from tests.apps.monitoring.shop_on_host import Shop
+from rules.services.learning.learning import learn_rule
+from rules.services.review.publishing import publish_rule
+from tests.apps.monitoring.monitored_shop import Made, redesigned
+from tests.apps.monitoring.shop_on_host import Maker, Shop
 from tests.apps.monitoring.watched_sites import changed, watched
 from tests.apps.rules.review_cast import person
 from tests.apps.rules.shop_cast import annotate_product
@@ -43,15 +46,30 @@ def ops() -> Client:
 
 
 @pytest.fixture
-def shop(loopback: None) -> Iterator[Site]:
-    """Return a shop that was redesigned, checked, and for which a repair is proposed."""
+def host(loopback: None) -> Iterator[Shop]:
     one = Shop()
     with one.host:
-        site = one.open()
-        one.make = redesigned
-        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
-        run_job(create_here(repair_request(site=site, is_patient=False)).pk, repair_site)
-        yield site
+        yield one
+
+
+@pytest.fixture
+def shop(host: Shop) -> Site:
+    """Return a shop that was redesigned, checked, and for which a repair is proposed."""
+    return remade(host, redesigned)
+
+
+def remade(host: Shop, make: Maker) -> Site:
+    """Give a shop other pages, check it, and have a repair proposed."""
+    site = host.open()
+    host.make = make
+    run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
+    run_job(create_here(repair_request(site=site, is_patient=False)).pk, repair_site)
+    return site
+
+
+def weight_on_page_4_only(n: int) -> Made:
+    path, body, kind = redesigned(n)
+    return path, body if n == 4 else re.sub(rb"<tr><th>Weighs.*?</tr>", b"", body), kind
 
 
 def proposed() -> Proposal:
@@ -232,6 +250,41 @@ class TestConfirming:
         assert latest is not None
         assert latest.pk == latest.page.snapshots.order_by("-pk")[0].pk
         assert not Sample.objects.filter(snapshot=latest).exists()
+
+
+class TestWhatNothingIsProposedFor:
+    def test_once_the_repair_is_confirmed_one_click_opens_the_page_to_annotate(
+        self, ops: Client, host: Shop
+    ) -> None:
+        site = remade(host, weight_on_page_4_only)
+        asked_for = site.pages.get(url__endswith="/p/4")
+        address = reverse("annotate_page", args=["shop", asked_for.pk])
+        assert (["weight"], asked_for) == (proposed().silent, proposed().page_to_annotate)
+        page = page_of_change(ops)
+        assert "Nothing is proposed for weight." in page
+        assert address not in page
+
+        accept(proposed())
+        assert address in page_of_change(ops)
+        assert address not in page_of_change(client_of(Role.VIEWER))
+        asked_for.refresh_from_db()
+        opened = ops.get(address)
+        assert asked_for.latest_snapshot == opened.context["snapshot"]
+
+        newer = learn_rule(cluster=SiteChange.objects.get().cluster)
+        publish_rule(rule=newer, is_forced=True)
+        assert address not in page_of_change(ops)
+
+    def test_where_no_value_is_found_again_the_new_pages_are_annotated(
+        self, ops: Client, shop: Site
+    ) -> None:
+        assert "Annotate the new pages" not in page_of_change(ops)
+        Proposal.objects.filter(pk=proposed().pk).update(
+            decision=Proposal.Decision.NEEDS_ANNOTATION, field_test=None, attributes={}
+        )
+        page = page_of_change(ops)
+        assert "No value was found again." in page
+        assert "Annotate the new pages" in page
 
 
 class TestBeforeARepair:
