@@ -146,6 +146,7 @@ def own_folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     settings.PAGE_STORE_DIR = folder / "pages"
     settings.OBSERVATION_DIR = folder / "observations"
     settings.UPLOAD_DIR = folder / "uploads"
+    settings.READING_DIR = folder / "reading"
     settings.EXPORT_DIR = folder / "exports"
     # Counts of API calls: those of one test are not held against the next.
     settings.CACHES = {

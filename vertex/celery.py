@@ -1,6 +1,8 @@
 """Workers: their queues, the few fixed ticks of the clock, and what each kind of broker needs."""
 
+import faulthandler
 import logging
+import signal
 import warnings
 from datetime import timedelta
 from typing import Any
@@ -103,6 +105,12 @@ app.conf.beat_schedule = {
         for queue in WORK_QUEUES
     },
 }
+
+
+@celeryd_init.connect
+def tell_where_time_went(**_kwargs: object) -> None:
+    """Have a process that ends for the processor time of a step say what it was doing; forks inherit that."""
+    faulthandler.register(signal.SIGXCPU, file=2, all_threads=False, chain=True)
 
 
 @celeryd_init.connect

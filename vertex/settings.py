@@ -62,6 +62,7 @@ PAGE_STORE_DIR = VAR_DIR / "pages"
 OBSERVATION_DIR = VAR_DIR / "observations"
 UPLOAD_DIR = VAR_DIR / "uploads"
 EXPORT_DIR = VAR_DIR / "exports"
+READING_DIR = VAR_DIR / "reading"  # which pages the jobs at work have read
 
 
 def _development_key() -> str:
@@ -209,10 +210,14 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+# What a process may take that does a job: time of a processor for each step, and memory.
+STEP_SECONDS = 60 * environment.integer("VERTEX_STEP_MINUTES", default=30, minimum=1)
+JOB_MEMORY_MB = environment.integer("VERTEX_JOB_MEMORY_MB", default=4096, minimum=1024)
 
 # Where an app takes part in the work of one to its left, which does not import it: see `services/seams.py` of
 # the app that calls.
 SEAMS = {
+    "vertex.core.page_weigher": "rules.services.learning.heavy_pages.mark_heavy",
     "annotation.ruled_clusters_source": "rules.services.learning.ruled_clusters.clusters_with_rules",
     "annotation.borrowed_reading_source": "rules.services.records.borrowing.borrowed_readings",
     "annotation.known_values_source": "rules.services.records.known_records.known_from_records",

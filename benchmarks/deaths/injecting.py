@@ -27,6 +27,7 @@ from benchmarks.deaths.beginnings import KINDS, WORK_BY_TASK
 from clustering.services.children.limits import end_idle_children
 from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.limited_work import within_limits
 
 MAX_RUNS: Final = 6  # of a job after a fault; more would not be told from one that never ends
 RETURN: Final = 0.2  # seconds after which a job is tried whose database was away; a worker waits 30
@@ -182,7 +183,7 @@ def _run_here(job: int, fault: str, point: Point | None, counts: str) -> None:
     task = Job.objects.get(pk=job).task
     with clock.watching():
         try:
-            jobs.run_job(job, WORK_BY_TASK[task])
+            jobs.run_job(job, within_limits(WORK_BY_TASK[task]))
         except jobs.JobNotClaimed as error:
             sys.stderr.write(f"{error}\n")
     if counts:

@@ -18,7 +18,7 @@ ARCHITECTURE = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
 
 def seam(name: str) -> Callable[[], Any]:
     """Return the function of the calling app that loads a provider."""
-    app, _, function = name.partition(".")
+    app, _, function = name.rpartition(".")
     loader: Callable[[], Any] = getattr(importlib.import_module(f"{app}.services.seams"), function)
     return loader
 
@@ -40,7 +40,7 @@ def test_each_provider_takes_what_its_protocol_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", settings.SEAMS)
 def test_each_seam_and_its_provider_stand_in_the_docstring_and_in_the_picture(name: str) -> None:
-    app, _, function = name.partition(".")
+    app, _, function = name.rpartition(".")
     docstring = importlib.import_module(f"{app}.services.seams").__doc__ or ""
 
     assert function in docstring
@@ -49,9 +49,10 @@ def test_each_seam_and_its_provider_stand_in_the_docstring_and_in_the_picture(na
 
 
 def test_every_module_of_seams_is_in_the_settings() -> None:
-    apps = {path.parts[-3] for path in ROOT.glob("*/services/seams.py")}
+    modules = [*ROOT.glob("*/services/seams.py"), *ROOT.glob("vertex/*/services/seams.py")]
+    apps = {".".join(path.relative_to(ROOT).parts[:-2]) for path in modules}
 
-    assert {name.partition(".")[0] for name in settings.SEAMS} == apps
+    assert {name.rpartition(".")[0] for name in settings.SEAMS} == apps
 
 
 def test_no_other_module_loads_code_by_a_name_of_the_settings() -> None:

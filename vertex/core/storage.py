@@ -232,10 +232,18 @@ class PageStore:
 _notes: int | None = None  # an open file, of processes that somebody watches
 
 
-def note_reads_in(notes: int) -> None:
-    """Write into an open file which bodies this process reads, for whoever asks what ended it."""
+def note_reads_in(notes: int | None) -> None:
+    """Write into an open file which bodies this process reads, for whoever asks what ended it.
+
+    None: nobody asks any more.
+    """
     global _notes  # noqa: PLW0603 - of the whole process, whichever store it reads
     _notes = notes
+
+
+def reads_are_noted() -> bool:
+    """Return whether somebody watches what this process reads."""
+    return _notes is not None
 
 
 def page_store() -> PageStore:

@@ -8,6 +8,7 @@ from celery import shared_task
 
 from vertex.core.models import Job
 from vertex.core.services.jobs import heartbeat, jobs, sweeping
+from vertex.core.services.jobs.limited_work import within_limits
 from vertex.core.services.jobs.requests import JobKind
 
 # What the processes that fetch do, by task; see `manage.py fetch`.
@@ -28,7 +29,7 @@ def register(kind: JobKind) -> None:
 def answer(job_id: int, work: jobs.Work) -> None:
     """Do the job that was rung for; somebody may have rung twice, or another worker been faster."""
     with contextlib.suppress(jobs.JobNotClaimed):
-        jobs.run_job(job_id, work)
+        jobs.run_job(job_id, within_limits(work))
 
 
 @shared_task(name="clustering.sweep_jobs")

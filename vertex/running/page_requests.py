@@ -30,8 +30,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from clustering.dom.page import PageTooLarge, why_no_page_is_read
-from clustering.models import Snapshot
+from clustering.dom.page import why_no_page_is_read
 from clustering.services.children.limits import (
     ROOT,
     CallFailed,
@@ -40,11 +39,9 @@ from clustering.services.children.limits import (
     LimitedChild,
     separated,
 )
-from clustering.services.children.stored import PageTooHeavy, call_on_page
-from rules.services.learning.weighing import weigh_page
+from rules.services.learning.heavy_pages import mark_heavy
 from vertex import environment
 from vertex.core.exceptions import TooBusy
-from vertex.core.storage import BodyDamaged, BodyMissing
 from vertex.core.views.page_reading import is_reading
 from vertex.running.health import own_name
 from vertex.running.page_answers import Head, answer_request
@@ -54,7 +51,6 @@ CPU_SECONDS: Final = 10  # of one request, which may read all samples of a clust
 WALL_SECONDS: Final = 60.0
 MEMORY: Final = 1280 * 1024**2  # of addresses, of which a fifth are programs
 PATIENCE_FOR_PROCESS: Final = 10.0  # seconds of waiting for a free process
-MAX_WEIGHED: Final = 60  # pages that a process read last
 STOPPED: Final = "vertex.stopped"  # in a request: why no page process answered it
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -187,11 +183,14 @@ class PageRequests:
                 return head, rest.read()
             except CallStopped as error:
                 stopped = error
-                bodies = process.bodies_read()[:MAX_WEIGHED]
+                bodies = process.bodies_read()
         # Others have the process while the pages are weighed, which takes seconds for each.
         log.warning("page_process_stopped", path=fields.get("PATH_INFO"), why=str(stopped))
         with self._weighing:
-            n_heavy = _weigh(bodies)
+            try:
+                n_heavy = mark_heavy(bodies)
+            finally:
+                connection.close()  # this thread's own
         left_out = ". The page that is too heavy is left out from now on" if n_heavy else ""
         raise ReadingStopped(f"this was stopped: {stopped}{left_out}")
 
@@ -230,22 +229,3 @@ def _length_of(environ: WSGIEnvironment) -> int:
         return int(environ.get("CONTENT_LENGTH") or 0)
     except ValueError:
         return 0
-
-
-def _weigh(bodies: Iterable[str]) -> int:
-    """Read pages one by one in children with limits; return how many were too heavy and are marked."""
-    n_heavy = 0
-    try:
-        for body in bodies:
-            snapshot = Snapshot.objects.filter(body=body).first()
-            if snapshot is None or snapshot.problem == Snapshot.Problem.TOO_HEAVY:
-                continue
-            try:
-                call_on_page(snapshot, weigh_page)
-            except PageTooHeavy:
-                n_heavy += 1
-            except (CallFailed, TooBusy, PageTooLarge, BodyMissing, BodyDamaged):
-                continue
-    finally:
-        connection.close()
-    return n_heavy

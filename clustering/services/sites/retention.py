@@ -24,6 +24,7 @@ from vertex.core.services.files import uploads
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
+from vertex.core.services.jobs.step_limits import sweep_notes
 from vertex.core.storage import page_store
 
 ROWS_PER_TRANSACTION = 1_000
@@ -40,6 +41,7 @@ def sweep(run: JobRun) -> dict[str, Any]:
     """Drop what has had its time: sessions, uploads, exports, snapshots, and bodies without a name."""
     SessionStore.clear_expired()
     uploads.sweep_uploads(now=timezone.now())
+    sweep_notes(now=timezone.now())
     site_export.sweep_exports(now=timezone.now())
     n_snapshots = 0
     for site in Site.objects.all():

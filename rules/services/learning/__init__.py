@@ -9,7 +9,8 @@ Start at `learning`: the job that learns the annotated clusters, and the learnin
 - `panel` the rule so far on all samples; `suggestion_cache` what is suggested for them
 - `prefilling` what the newest rule finds on a page that is being annotated
 - `trial_runs` a stylesheet that somebody wrote, scored on the samples
-- `place_pictures` draws where a rule finds each attribute; `weighing` tells whether a page is too heavy
+- `place_pictures` draws where a rule finds each attribute
+- `weighing` tells whether a page is too heavy, `heavy_pages` which of many it is
 - `ruled_clusters` the clusters that have a rule
 - `annotation_cost` what annotating a site took, and what the rest will take
 

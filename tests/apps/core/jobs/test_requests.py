@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tests.apps.core.jobs.test_jobs import gone_process
+from tests.apps.core.jobs.test_jobs import gone_process, job_of
 from vertex.core.models import AuditEntry, Job, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobNotClaimed, JobRun
+from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobNotClaimed, JobRun, run_job
 from vertex.core.services.jobs.requests import (
     JobKind,
     JobRequest,
@@ -123,6 +123,15 @@ class TestHere:
             run_here(count_request(kind=replace(COUNT, work=break_down)))
 
         assert Job.objects.get().state == Job.State.CANCELLED
+
+    def test_a_job_whose_work_needs_one_that_broke_down_is_tried_again(self) -> None:
+        def need_another(_run: JobRun) -> None:
+            run_here(count_request(kind=replace(COUNT, work=break_down)))
+
+        outer = run_job(job_of().pk, need_another)
+
+        assert Job.State.DUE == outer.state
+        assert "the disk fell out" in outer.error
 
     def test_a_site_that_is_gone_is_told(self, shop: Site) -> None:
         def read_site(run: JobRun) -> dict[str, Any]:

@@ -6,6 +6,7 @@ write a function that checks what it is given and returns a `JobRequest`, and re
 
 - `requests`: kinds of jobs, requests, and `enqueue`, `create_here`, `run_here`
 - `jobs`: the row: its lease, progress, end, cancelling and retrying
+- `limited_work`, `step_limits`: what a process that does a job may take of memory and processor
 - `held_jobs`: many jobs held by one process, each with a lease of its own
 - `sweeping`: ring again for jobs that nobody works on; delete old ones
 - `heartbeat`: signs of life of the clock and the workers

@@ -33,6 +33,7 @@ from vertex.core.exceptions import AlreadyExists, TooBusy
 from vertex.core.models import Job, Site, User
 from vertex.core.models.jobs import LONGEST_DELAY, JobQuerySet, is_due
 from vertex.core.services.jobs.processes import is_gone, this_process
+from vertex.core.services.jobs.step_limits import begin_step
 from vertex.core.services.people import audit
 from vertex.core.storage import DiskFull, StoreAway, page_store
 from vertex.core.texts import storable
@@ -84,6 +85,10 @@ class JobFailed(Exception):
     """The work cannot be done; trying again would not help."""
 
 
+class JobPutOff(JobFailed):
+    """Another job that the work needs was not done this time, and may be later."""
+
+
 @dataclass(slots=True)
 class JobRun:
     """A claimed job while its work goes on."""
@@ -113,7 +118,7 @@ class JobRun:
         lease still holds. `n_done` counts over the whole job: when it grows beyond what the last worker
         reached, the job is getting on and has all its tries again. Raises LeaseLost or JobCancelled.
         """
-        changes: dict[str, Any] = {"leased_until": timezone.now() + LEASE}
+        changes: dict[str, Any] = {}
         if n_done is not None:
             changes["n_done"] = n_done
             if n_done > self.job.n_done_before:
@@ -122,8 +127,13 @@ class JobRun:
             changes["n_total"] = n_total
         if message is not None:
             changes["message"] = storable(message, MAX_MESSAGE_CHARS)
+        self.extend_lease(**changes)
+        begin_step()
+
+    def extend_lease(self, **changes: object) -> None:
+        """Renew the lease in the middle of a step. Raises LeaseLost or JobCancelled."""
         wanted = self.held.filter(cancel_requested_at__isnull=True)
-        if not wanted.update(**changes):
+        if not wanted.update(leased_until=timezone.now() + LEASE, **changes):
             raise JobCancelled if self.held.exists() else LeaseLost
 
     def finish(self, result: dict[str, Any] | None = None) -> None:
@@ -252,7 +262,7 @@ def end_with(run: JobRun, error: Exception) -> None:
         _end(run, Job.State.CANCELLED)
     elif isinstance(error, LeaseLost):
         log.warning("lease_lost", job=run.job.pk)
-    elif isinstance(error, JobFailed):
+    elif isinstance(error, JobFailed) and not isinstance(error, JobPutOff):
         _end(run, Job.State.FAILED, error=str(error))
     else:
         _postpone_or_fail(run, error)
@@ -372,7 +382,8 @@ def end_hopeless(job: Job, now: datetime) -> bool:
 def _lost_workers(job: Job) -> str:
     return (
         f"{job.n_tries} workers in a row were gone in the middle of this job without getting any "
-        f"further: killed, crashed or out of memory. The last one was {job.leased_by}. "
+        f"further: killed, crashed, out of memory, or over the time of a step. "
+        f"The last one was {job.leased_by}. "
         "See the workers' log, then retry the job."
     )
 
@@ -468,7 +479,7 @@ def _keep_alive(run: JobRun, is_over: threading.Event, at_most: timedelta) -> No
     try:
         while not is_over.wait(LEASE.total_seconds() / 3) and time.monotonic() < until:
             try:
-                run.renew()
+                run.extend_lease()
             except DatabaseError as error:  # a lock, most likely: there is time for two more
                 log.warning("lease_not_renewed", job=run.job.pk, error=str(error))
     except (LeaseLost, JobCancelled):

@@ -15,7 +15,15 @@ from django.utils import timezone
 
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobExists, JobFailed, Report, Work, report_to_nobody
+from vertex.core.services.jobs.jobs import (
+    JobExists,
+    JobFailed,
+    JobPutOff,
+    Report,
+    Work,
+    report_to_nobody,
+)
+from vertex.core.services.jobs.limited_work import within_limits
 from vertex.core.services.people import audit
 
 
@@ -89,11 +97,15 @@ def claim_or_create(request: JobRequest, *, actor: User | None = None) -> Job:
 
 
 def finish_here(job: Job, work: Work, *, report: Report = report_to_nobody) -> Job:
-    """Do the work of a job in this process. Raises JobNotClaimed, and JobFailed with the job's error."""
-    done = jobs.run_job(job.pk, work, report=report)
+    """Do the work of a job in this process.
+
+    Raises JobNotClaimed, and JobFailed with the job's error: JobPutOff where it may be done later.
+    """
+    done = jobs.run_job(job.pk, within_limits(work), report=report)
     if done.state == Job.State.DUE:
         # A worker would try it again, unseen by whoever started it here.
         jobs.cancel_job(job=done, actor=None)
+        raise JobPutOff(done.error)
     if done.state != Job.State.DONE:
         state = done.get_state_display().lower()
         raise JobFailed(done.error or f"“{done.title}” (job {done.pk}) was {state}")
