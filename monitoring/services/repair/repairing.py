@@ -82,6 +82,9 @@ def repair_site(run: JobRun) -> dict[str, Any]:
     4. Apply those to accept; the others wait.
     5. Save fetched pages as snapshots, so that old and new can be seen side by side.
 
+    A worker that goes on after another one was killed applies what that one saved: a site that is repaired in
+    part would be planned otherwise, and the rest of the first plan never be done.
+
     Returns how many plans have each decision, and how many were accepted. Raises JobFailed.
     """
     if run.job.params.get("only") is not None:  # a job of before plans were saved
@@ -93,8 +96,10 @@ def repair_site(run: JobRun) -> dict[str, Any]:
             f"No page of {site.name} could be read from {run.job.params['source'] or site.root_url}. "
             "Nothing was changed. Open the site in a browser, or give an archive by --source."
         )
-    plans = plan_site(run, site, fresh)
-    proposals = save_proposals(run, site, plans, fresh)
+    proposals = _saved_proposals(run)
+    if not proposals:
+        plans = plan_site(run, site, fresh)
+        proposals = save_proposals(run, site, plans, fresh)
     applied = _apply(run, site, proposals, fresh) if run.job.params["is_accepted"] else {}
     if not run.job.params["source"]:
         _save_fetched(run, site)
@@ -126,6 +131,13 @@ def plan_site(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> list[R
         with run.kept_alive():
             plans.append(plan_cluster(cluster, old, rules, fresh))
     return plans
+
+
+def _saved_proposals(run: JobRun) -> list[Proposal]:
+    """Return what an earlier worker saved for the job; nothing where people have decided on it since."""
+    proposals = list(Proposal.objects.filter(job=run.job).order_by("pk"))
+    undecided = {Proposal.State.WAITING, Proposal.State.ACCEPTED}
+    return proposals if {proposal.state for proposal in proposals} <= undecided else []
 
 
 def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:

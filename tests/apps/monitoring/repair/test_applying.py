@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from monitoring.models import SiteChange
+from annotation.models import Annotation
+from monitoring.models import Proposal, SiteChange
 from monitoring.services.repair import applying
 from monitoring.services.repair.repairing import repair_request, repair_site
 from rules.models import Record
@@ -40,6 +41,11 @@ def test_a_worker_killed_while_it_accepts_is_followed_by_one_that_ends_it(
     assert Job.State.DONE == done.state, done.error
     assert ["published"] == [state for _, state in rules_of(site) if state != "retired"]
     assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
+    assert {("proposed", "accepted"), ("needs_annotation", "waiting")} == set(
+        Proposal.objects.values_list("decision", "state")
+    ), "what was planned first is applied; nothing is planned again"
+    live = Annotation.objects.live().select_related("page")
+    assert {True} == {row.snapshot_id == row.page.latest_snapshot_id for row in live}
     extract(site)
     assert {f"Rope {n}" for n in range(1, N + 1)} == {
         record.values["name"] for record in Record.objects.there()
