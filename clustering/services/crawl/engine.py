@@ -29,7 +29,7 @@ from clustering.services.crawl import hosts, site_sessions
 from clustering.services.crawl.crawl_results import CrawlWriter, prepare_answers, store_answers
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.fetch_tasks import FetchTask
-from clustering.services.crawl.frontier import Frontier
+from clustering.services.crawl.frontier import Frontier, MetAddresses
 from clustering.services.crawl.host_queue import HostQueue
 from clustering.services.crawl.hosts import HostAnswer
 from clustering.services.crawl.rendered_pages import rendered_pages
@@ -75,6 +75,7 @@ class Engine:
     _beaten_at: float = 0.0
     _leases_kept_at: float = field(default_factory=monotonic)
     _message_by_job: dict[int, str] = field(default_factory=dict)
+    _met: MetAddresses = field(default_factory=MetAddresses)
     _renderer: Renderer | None = None
     _renderer_stop: threading.Event = field(default_factory=threading.Event)
 
@@ -97,7 +98,7 @@ class Engine:
 
     def take(self, run: JobRun, *, follows_links: bool = True) -> Crawler:
         """Take a crawl in; without `follows_links` it visits only what is added to it."""
-        frontier = Frontier(run.job, run.site)
+        frontier = Frontier(run.job, run.site, met=self._met)
         writer = CrawlWriter(run.job, run.site, frontier, follows_links=follows_links)
         crawler = Crawler(
             run,
@@ -164,6 +165,7 @@ class Engine:
         self._n_held_bytes -= crawler.n_held_bytes
         self._answering.pop(crawler, None)
         self._message_by_job.pop(crawler.run.job.pk, None)
+        crawler.frontier.forget_met()
         crawler.looked_at_next = math.inf
 
     def renderer(self) -> Renderer:
@@ -274,7 +276,7 @@ class Engine:
         if not errors:
             return
         for crawler, _ in batch:
-            crawler.frontier.forget_seen()
+            crawler.frontier.forget_met()
         if len(batch) == 1:
             batch[0][0].error = errors[0]
             self.wake(batch[0][0])

@@ -20,7 +20,7 @@ from vertex.core.texts import storable
 MAX_DEPTH: Final = 100  # links from the entry: calendars and the like have no end
 MAX_SEGMENTS: Final = 40
 MAX_REPEATED: Final = 4  # the same name in one path
-MAX_REMEMBERED: Final = 300_000  # addresses seen lately, to spare the database a query
+MAX_REMEMBERED: Final = 300_000  # addresses met lately, by all crawls of a process
 REFUSING: Final = frozenset(
     {"address", "robots", "bad_url", "too_large", "encoding", "redirect", "log_out"}
 )
@@ -85,13 +85,39 @@ class Trap(NamedTuple):
 
 
 @dataclass(slots=True)
+class MetAddresses:
+    """Addresses that crawls met lately, which spares the database a query for each link of a menu.
+
+    The crawls of a process share the room for them: a process may have hundreds of crawls.
+    """
+
+    _by_crawl: dict[int, set[str]] = field(default_factory=dict)
+    _n_remembered: int = 0
+
+    def is_new(self, url: str, crawl: int) -> bool:
+        """Return whether a crawl did not meet an address lately, and remember it."""
+        if url in self._by_crawl.get(crawl, ()):
+            return False
+        if self._n_remembered >= MAX_REMEMBERED:
+            self._by_crawl.clear()
+            self._n_remembered = 0
+        self._by_crawl.setdefault(crawl, set()).add(url)
+        self._n_remembered += 1
+        return True
+
+    def forget(self, crawl: int) -> None:
+        """Forget what a crawl met."""
+        self._n_remembered -= len(self._by_crawl.pop(crawl, ()))
+
+
+@dataclass(slots=True)
 class Frontier:
     """The due pages of one crawl."""
 
     job: Job
     site: Site
     only_new: bool = False  # a page that was visited before is not visited for a link to it
-    _seen: set[str] = field(default_factory=set)
+    met: MetAddresses = field(default_factory=MetAddresses)
     _host_by_origin: dict[str, int] = field(default_factory=dict)
 
     def add(self, targets: Iterable[LinkTarget]) -> tuple[dict[int, NewlyDue], list[Trap]]:
@@ -103,14 +129,12 @@ class Frontier:
         return make_due([(self, wanted)])[0], traps
 
     def sift(self, targets: Iterable[LinkTarget]) -> tuple[dict[bytes, LinkTarget], list[Trap]]:
-        """Return the addresses of the site that were not seen lately, by hash, and the traps among them."""
+        """Return the addresses of the site that were not met lately, by hash, and the traps among them."""
         traps: list[Trap] = []
         wanted: dict[bytes, LinkTarget] = {}
         for target in targets:
-            if target.url in self._seen:
-                continue
-            self._remember(target.url)
-            if not self.belongs_to_site(target.url):
+            is_new = self.met.is_new(target.url, self.job.pk)
+            if not is_new or not self.belongs_to_site(target.url):
                 continue
             trap = trap_of(target.url, target.depth)
             if trap:
@@ -119,9 +143,9 @@ class Frontier:
                 wanted[url_hash(target.url)] = target
         return wanted, traps
 
-    def forget_seen(self) -> None:
-        """Look each address up again: what was added last was not stored."""
-        self._seen.clear()
+    def forget_met(self) -> None:
+        """Look each address up again: what was added last was not stored, or the crawl is over."""
+        self.met.forget(self.job.pk)
 
     def retry(self, url: str) -> None:
         """Make an address due again that this crawl could not get before."""
@@ -183,11 +207,6 @@ class Frontier:
         if page is None:
             return "there is no page to begin at"
         return f"no page was stored; {page.url}: {page.reason}"
-
-    def _remember(self, url: str) -> None:
-        if len(self._seen) >= MAX_REMEMBERED:
-            self._seen.clear()
-        self._seen.add(url)
 
     def host_of(self, url: str) -> int:
         """Return the row of an address's host."""
