@@ -126,6 +126,8 @@ def end_of(process: subprocess.Popen[str]) -> int:
 def environment() -> dict[str, str]:
     """Return the environment of the checks: nothing of an installation on this machine leaks in."""
     private = {"DATABASE_URL", "BROKER_URL", "DJANGO_SETTINGS_MODULE"}
+    # Without it each of the hundreds of processes that the tests start compiles the product anew.
+    private.add("PYTHONDONTWRITEBYTECODE")
     remaining = ("VERTEX_TEST_", "VERTEX_FULL")
     return {
         name: value

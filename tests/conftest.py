@@ -16,6 +16,8 @@ import django
 import hypothesis
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection, transaction
+from django.test import TransactionTestCase
 
 from tests import installation, servers
 
@@ -82,6 +84,26 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         DATABASE["TEST"]["TEMPLATE"] = installation.migrated_database(os.environ["DATABASE_URL"])
     else:
         shutil.copy(installation.migrated_file(), DATABASE["TEST"]["NAME"])
+
+
+def empty_tables(_: TransactionTestCase) -> None:
+    """Delete the rows that a test without a transaction of its own has left.
+
+    Django's own way empties all tables and writes its permissions anew, which nobody reads here: half a second of
+    PostgreSQL after each of hundreds of tests.
+    """
+    quoted = map(connection.ops.quote_name, connection.introspection.django_table_names())
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            " UNION ALL ".join(
+                f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in quoted
+            )
+        )
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"DELETE FROM {table}")
+
+
+TransactionTestCase._fixture_teardown = empty_tables  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(tryfirst=True)
