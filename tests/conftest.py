@@ -52,8 +52,16 @@ IS_POSTGRES = DATABASE["ENGINE"].endswith("postgresql")
 if not IS_POSTGRES:
     # A file, not memory: threads and processes then meet the locks that they meet in an installation.
     DATABASE.setdefault("TEST", {})["NAME"] = str(INSTALLATION / "test.sqlite3")
+    DATABASE["OPTIONS"]["init_command"] += "; PRAGMA synchronous=OFF"
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
 django.setup()  # so that the conftest files below may import models
+
+
+def leave_to_the_kernel(_descriptor: int) -> None:
+    """Let a test that ends not wait for the disk: what it wrote need not outlast a power cut."""
+
+
+os.fsync = leave_to_the_kernel  # type: ignore[assignment]
 
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
 COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
