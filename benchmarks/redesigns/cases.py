@@ -68,6 +68,8 @@ class Case:
     later: Mapping[str, Edition]
     redesigned: frozenset[str]
     kind: str = ""  # the name under which its attributes are counted
+    # Where pages of the later editions stood in the first one, if elsewhere.
+    former_paths: Mapping[str, str] = field(default_factory=dict)
 
 
 def cases(data: Path | None) -> Iterator[Case]:

@@ -153,7 +153,8 @@ def count(
         n: Counter[str] = Counter()
         wrong: list[Any] = []
         for path, page in edition.items():
-            if page.type not in case.redesigned or path not in case.first or name not in learnt:
+            was_known = case.former_paths.get(path, path) in case.first
+            if page.type not in case.redesigned or not was_known or name not in learnt:
                 continue
             url, truth = home(case) + path, list(page.values.get(name, ()))
             given = as_list(records.get(url, {}).get(name))

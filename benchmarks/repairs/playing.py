@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +17,8 @@ import django
 N_ANNOTATED: Final = 3  # pages of each cluster
 # Versions of the generated sites: a new layout, all new, two fields exchanged.
 REPAIRED_VERSIONS: Final = ("v3", "v4", "v5")
+MOVED_VERSION: Final = "v4"  # of which all addresses are others as well
+LINK: Final = re.compile(rb'href="([^"]*)"')
 
 
 def main(arguments: list[str]) -> int:
@@ -56,7 +60,7 @@ def cases(data: Path) -> Iterator[Any]:
             names = ()
         for name in names:
             site = f"{case.site}-{name}"
-            yield replace(
+            repaired = replace(
                 case,
                 site=site,
                 group=f"{case.group} {name}" if case.group == "generated" else case.group,
@@ -65,6 +69,34 @@ def cases(data: Path) -> Iterator[Any]:
                 redesigned=frozenset(page.type for page in case.first.values() if page.values),
                 kind=site,
             )
+            yield repaired
+            if name == MOVED_VERSION and case.group == "generated":
+                yield at_other_addresses(repaired)
+
+
+def at_other_addresses(case: Any) -> Any:
+    """Return a site whose later pages all stand at other addresses, and link to each other there."""
+    site = f"{case.site}-moved"
+    ((name, edition),) = case.later.items()
+    new_by_former = {path: f"/moved/{number}" for number, path in enumerate(edition)}
+
+    def moved_link(match: re.Match[bytes]) -> bytes:
+        path = html.unescape(match[1].decode())
+        return f'href="{new_by_former.get(path, path)}"'.encode()
+
+    moved = {
+        new_by_former[path]: replace(page, body=LINK.sub(moved_link, page.body))
+        for path, page in edition.items()
+    }
+    return replace(
+        case,
+        site=site,
+        group=f"{case.group}, all at other addresses",
+        vertical=case.vertical | {"name": site},
+        later={name: moved},
+        kind=site,
+        former_paths={new: former for former, new in new_by_former.items()},
+    )
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ slots               when the checks of a schedule are
 repair              golden values found again on the new pages
 value_places        the nodes that show a value
 record_matching     the records of a list found again by their values
+former_addresses    pages found again at another address, by their values
 rule_reuse          an old rule that still serves a new cluster
 layout_division     what in old pages tells which of them fail now
 strata              pages of all clusters, where a repair cannot look at all

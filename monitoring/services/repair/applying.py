@@ -310,7 +310,10 @@ def _accept(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User | None
 
 
 def _retire_unserved(proposals: Sequence[Proposal], actor: User | None) -> None:
-    """Retire the rules whose cluster changed and for which nothing could be published."""
+    """Retire the rules whose cluster changed and for which nothing could be published.
+
+    Where its pages are in another cluster now, which got a rule, its site change ends as well.
+    """
     served = {
         proposal.rule.cluster_id
         for proposal in proposals
@@ -320,12 +323,13 @@ def _retire_unserved(proposals: Sequence[Proposal], actor: User | None) -> None:
         rule = proposal.plan.rule
         if rule is None or proposal.decision == Proposal.Decision.REUSED:
             continue
-        if rule.cluster_id not in served:
-            retire_rule(
-                rule=rule,
-                why="its pages changed and no repair passed the field test",
-                actor=actor,
-            )
+        if rule.cluster_id in served:
+            continue
+        why = "its pages changed and no repair passed the field test"
+        if proposal.state == Proposal.State.ACCEPTED:
+            why = f"{proposal.rule} serves its pages, which are in another cluster now"
+            end_change(cluster=rule.cluster, end=SiteChange.End.REPAIRED)
+        retire_rule(rule=rule, why=why, actor=actor)
 
 
 def _draw_samples(site: Site, cluster: Cluster) -> None:

@@ -17,6 +17,11 @@ from monitoring.models import FetchedPage, Proposal
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.repair.applying import AppliedProposal, apply_proposals, proposal_json
+from monitoring.services.repair.former_addresses import (
+    at_former_addresses,
+    at_new_addresses,
+    former_addresses,
+)
 from monitoring.services.repair.fresh_clusters import cluster_fresh
 from monitoring.services.repair.plans import RepairPlan, old_clusters, plan_cluster
 from monitoring.services.repair.saved_plans import save_proposals
@@ -29,6 +34,7 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 MAX_FETCH_SECONDS: Final = 7_200.0
 MAX_FETCHED_PAGES: Final = 80  # of a cluster, where there is no archive
+MAX_NEWEST_PAGES: Final = 200  # of the site, that may be known ones at other addresses
 
 
 def repair_request(
@@ -120,16 +126,22 @@ HEAL_SITE = JobKind(
 
 
 def plan_site(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> list[RepairPlan]:
-    """Return how each cluster of some pages is to be served; nothing is stored. Raises JobFailed."""
+    """Return how each cluster of some pages is to be served; nothing is stored. Raises JobFailed.
+
+    Pages whose address changed are read as if they stood where they stood before.
+    """
     rules = list(Rule.objects.published().of_site(site).select_related("cluster"))
     with run.kept_alive():
-        clusters = cluster_fresh(site, fresh, renew=run.renew)
+        former_by_new = former_addresses(rules, fresh)
+        known = at_former_addresses(fresh, former_by_new)
+        clusters = cluster_fresh(site, known, renew=run.renew)
     old = old_clusters(site, rules)
     plans = []
     for number, cluster in enumerate(clusters):
         run.renew(n_done=number, n_total=len(clusters), message=cluster.name)
         with run.kept_alive():
-            plans.append(plan_cluster(cluster, old, rules, fresh))
+            plan = plan_cluster(cluster, old, rules, known)
+        plans.append(at_new_addresses(plan, former_by_new))
     return plans
 
 
@@ -144,7 +156,7 @@ def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:
     """Return the pages as they are now, by URL.
 
     They come from an archive; without one, from the site: pages with golden records and some of
-    each cluster.
+    each cluster, and where most of these are gone, what was found last and has no record.
     """
     source = run.job.params.get("source", "")
     if source:
@@ -158,7 +170,15 @@ def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:
         wanted.update(members.values_list("page", flat=True)[:MAX_FETCHED_PAGES])
     pages = Page.objects.filter(pk__in=wanted)
     fetched_pages.fetch_pages(run, pages, seconds=MAX_FETCH_SECONDS)
-    return fetched_pages.fresh_pages(job=run.job)
+    fresh = fetched_pages.fresh_pages(job=run.job)
+    n_there = sum(not page.is_error for page in fresh.values())
+    if 2 * n_there < len(wanted):
+        newest = Page.objects.filter(site=site, state=Page.State.STORED, records=None)
+        newest_pks = list(newest.order_by("-pk").values_list("pk", flat=True)[:MAX_NEWEST_PAGES])
+        pages = Page.objects.filter(pk__in=[*wanted, *newest_pks])
+        fetched_pages.fetch_pages(run, pages, seconds=MAX_FETCH_SECONDS)
+        fresh = fetched_pages.fresh_pages(job=run.job)
+    return fresh
 
 
 def _apply(
