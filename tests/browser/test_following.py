@@ -135,3 +135,11 @@ def test_looking_for_work_keeps_no_session_alive(open_page: OpenPage, shop: Site
 
     assert looked.value.status == 200
     assert "set-cookie" not in looked.value.headers
+
+
+def test_a_page_says_when_its_reader_was_logged_out(open_page: OpenPage, shop: Site) -> None:
+    page = open_page(f"/sites/{shop.name}/records/")
+    expect(page.locator("#toasts")).not_to_contain_text("logged out")
+    page.context.clear_cookies()
+
+    expect(page.locator("#toasts")).to_contain_text("You are logged out")

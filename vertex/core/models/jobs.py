@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.db import models
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from vertex.core.models.people import User
@@ -30,12 +30,10 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def progress_word(self) -> str:
         """Return a word that changes whenever one of the jobs begins to wait, or ends."""
-        of_jobs = self.aggregate(
-            n_unfinished=Count("pk", filter=Q(state__in=[Job.State.DUE, Job.State.RUNNING])),
-            last_end=Max("finished_at"),
-        )
-        last_end = of_jobs["last_end"]
-        return f"{of_jobs['n_unfinished']}-{last_end.timestamp() if last_end else 0}"
+        # Two questions, each answered by an index: every open page asks once a second.
+        n_unfinished = self.unfinished().count()
+        last_end = self.aggregate(last_end=Max("finished_at"))["last_end"]
+        return f"{n_unfinished}-{last_end.timestamp() if last_end else 0}"
 
     def failed_last(self) -> JobQuerySet:
         """Return the failed jobs after which no other job of their site has finished."""

@@ -258,7 +258,7 @@ class TestImpact:
 
         assert "is already waiting" in again
         assert Impact.objects.get().job is not None
-        assert "every 2s" in text(rob, at(rule))
+        assert "every 1s" in text(rob, at(rule))
 
     def test_one_that_failed_says_so(self, rob: Client) -> None:
         rule = shop_with_draft()

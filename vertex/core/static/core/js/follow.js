@@ -1,8 +1,10 @@
 // A page follows the work of its site: when a job has ended, what the page shows is brought up to date in place. What
 // somebody has typed, opened or selected stays, and so does the focus.
-const EVERY = 1500; // milliseconds between two looks
+import { tell } from "./toasts.js";
+
+const EVERY = 1000; // milliseconds between two looks: with the page itself an outdated figure stays two seconds at most
 // Parts that scripts draw, that look for news by themselves, or that are open just now.
-const OWN_PARTS = "[data-map], [data-graph], [data-page-frame], [data-follows-itself], details.menu[open], dialog[open]";
+const OWN_PARTS = "noscript, [data-map], [data-graph], [data-page-frame], [data-follows-itself], details.menu[open], dialog[open]";
 const PARTS = [".page-header", ".content"];
 
 const isField = (element) => element.matches?.("input, textarea, select");
@@ -24,6 +26,7 @@ const isSameThing = (here, fresh) =>
   here.nodeType === fresh.nodeType && here.nodeName === fresh.nodeName && (here.id ?? "") === (fresh.id ?? "");
 
 function updateAttributes(here, fresh) {
+  const isSelected = here.matches("tr.is-selected"); // by the reader: the server knows nothing of it
   for (const { name } of [...here.attributes]) {
     if (name === "open" || fresh.hasAttribute(name)) continue;
     here.removeAttribute(name);
@@ -32,6 +35,7 @@ function updateAttributes(here, fresh) {
     if (name === "open" || here.getAttribute(name) === value) continue;
     here.setAttribute(name, value);
   }
+  if (isSelected) here.classList.add("is-selected");
 }
 
 function updateChildren(here, fresh) {
@@ -109,17 +113,22 @@ export function followWork() {
   let known = null;
   keepWhatWasAsked();
   async function look() {
+    let wait = EVERY;
     try {
       if (document.hidden) return;
       const answer = await fetch(address, { headers: { Accept: "text/plain" } });
+      if (answer.redirected) tell("You are logged out. Log in again: what is shown may be old.");
       if (!answer.ok || answer.redirected) return;
       const state = await answer.text();
-      if (known !== null && state !== known) await bringUpToDate();
+      if (known !== null && state !== known) {
+        await bringUpToDate();
+        wait = 0; // a job may have ended while the page was on its way
+      }
       known = state;
     } catch {
       // The server is away for a moment: the next look tells.
     } finally {
-      setTimeout(look, EVERY);
+      setTimeout(look, wait);
     }
   }
   known = document.querySelector("[data-follows]").dataset.followed ?? null;

@@ -27,7 +27,8 @@ export function watchToasts() {
   });
 }
 
-function tell(text) {
+/** Tell of a failure, once as long as its toast stays. */
+export function tell(text) {
   const place = document.getElementById("toasts");
   if (![...place.children].some((toast) => toast.dataset.text === text)) showToast(text);
 }
