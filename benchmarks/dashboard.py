@@ -236,7 +236,7 @@ def make_stream() -> None:
                 site_id=page.site_id,
                 goal=goal,
                 visited_at=now,
-                next_at=now + timedelta(minutes=chance.randrange(10, 5_000)),
+                next_at=now + timedelta(minutes=chance.uniform(10, 5_000)),
             )
             for page, (_, goal) in zip(pages, of_pages, strict=True)
         ),
