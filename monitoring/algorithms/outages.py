@@ -86,7 +86,7 @@ def own_texts(pages: Mapping[str, PageBefore]) -> dict[str, tuple[str, ...]]:
 
 def _telling(texts: Iterable[str], look: PageLook) -> list[str]:
     """Return the texts that tell a page from others: long, in its body, no part of another or its title."""
-    shown = {text for text in texts if _is_long(text) and text in look.shown}
+    shown = {text for text in texts if is_long(text) and text in look.shown}
     return [
         text
         for text in sorted(shown, key=lambda text: (-len(text), text))[: 2 * MAX_OWN_TEXTS]
@@ -94,7 +94,8 @@ def _telling(texts: Iterable[str], look: PageLook) -> list[str]:
     ]
 
 
-def _is_long(text: str) -> bool:
+def is_long(text: str) -> bool:
+    """Return whether a text is long enough to tell a page from others."""
     is_dense = any(letter >= FIRST_DENSE_LETTER for letter in text)
     return len(text) >= (MIN_DENSE_CHARS if is_dense else MIN_CHARS)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from clustering.algorithms.grouping import RawPage
-from monitoring.algorithms.former_addresses import find_former_addresses
+from monitoring.algorithms.former_addresses import NewPage, find_former_addresses
 from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.repair import ProposedPage
 from monitoring.algorithms.rule_reuse import NewCluster
@@ -37,8 +37,10 @@ def former_addresses(rules: Sequence[Rule], fresh: Mapping[str, FreshPage]) -> d
             gone |= {url: values for url, values in values_by_url.items() if url not in there}
     if not gone:
         return {}
-    new = {url: page for url, page in fresh.items() if url not in known and not page.is_error}
-    return find_former_addresses(gone, {url: _texts(page) for url, page in new.items()})
+    new = {
+        url: _read(page) for url, page in fresh.items() if url not in known and not page.is_error
+    }
+    return find_former_addresses(gone, new)
 
 
 def _is_at_its_address(page: FreshPage) -> bool:
@@ -66,13 +68,14 @@ def _strings(value: Any) -> Iterator[str]:
         yield from _strings(part)
 
 
-def _texts(page: RawPage) -> set[str]:
-    """Return the texts that stand alone in their node on a page."""
+def _read(page: RawPage) -> NewPage:
+    """Return what a page shows, written as values are compared."""
     tree, _ = read_tree(page)
     if tree is None:
-        return set()
+        return NewPage((), "")
     index = ValueIndex(tree)
-    return {plain(index.texts.text_of(node)) for node in index.nodes}
+    texts = {plain(index.texts.text_of(node)) for node in index.nodes}
+    return NewPage(texts, plain(index.texts.whole))
 
 
 def at_former_addresses(

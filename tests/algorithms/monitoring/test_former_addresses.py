@@ -2,43 +2,66 @@
 
 from __future__ import annotations
 
-from monitoring.algorithms.former_addresses import find_former_addresses
+from monitoring.algorithms.former_addresses import NewPage, find_former_addresses
 
-KNOWN = {f"/p/{n}": {f"rope {n}", f"sku {n}", "acme"} for n in range(1, 30)}
-MOVED = {f"/things/{n}": {f"rope {n}", f"sku {n}", "acme", "buy"} for n in range(1, 30)}
+KNOWN = {f"/p/{n}": {f"rope {n}", f"sku {n}", "acme"} for n in range(10, 40)}
+
+
+def page(*texts: str) -> NewPage:
+    return NewPage(texts, " | ".join(texts))
+
+
+MOVED = {f"/things/{n}": page(f"rope {n}", f"sku {n}", "acme", "buy") for n in range(10, 40)}
 
 
 def test_each_page_is_found_at_its_new_address() -> None:
-    assert {f"/things/{n}": f"/p/{n}" for n in range(1, 30)} == find_former_addresses(KNOWN, MOVED)
+    expected = {f"/things/{n}": f"/p/{n}" for n in range(10, 40)}
+    assert expected == find_former_addresses(KNOWN, MOVED)
 
 
 def test_one_value_is_too_few() -> None:
-    assert {} == find_former_addresses(KNOWN, {"/things/1": {"rope 1", "acme", "buy"}})
-    assert {"/things/1": "/p/1"} == find_former_addresses(KNOWN, {"/things/1": {"rope 1", "sku 1"}})
+    assert {} == find_former_addresses(KNOWN, {"/things/10": page("rope 10", "acme", "buy")})
+    assert {"/things/10": "/p/10"} == find_former_addresses(
+        KNOWN, {"/things/10": page("rope 10", "sku 10")}
+    )
+
+
+def test_a_value_may_stand_within_a_longer_text_where_another_one_stands_alone() -> None:
+    within = {"/things/10": page("rope 10", "number: sku 10, in stock")}
+    assert {"/things/10": "/p/10"} == find_former_addresses(KNOWN, within)
+    assert {} == find_former_addresses(KNOWN, {"/things/10": page("rope 10, sku 10")})
 
 
 def test_a_value_that_two_pages_had_tells_neither() -> None:
     known = {"/p/1": {"rope", "long", "red"}, "/p/2": {"rope", "long", "blue", "thick"}}
-    assert {} == find_former_addresses(known, {"/things/1": {"rope", "long", "red"}})
+    assert {} == find_former_addresses(known, {"/things/1": page("rope", "long", "red")})
     assert {"/things/2": "/p/2"} == find_former_addresses(
-        known, {"/things/2": {"rope", "long", "blue", "thick"}}
+        known, {"/things/2": page("rope", "long", "blue", "thick")}
     )
 
 
 def test_a_list_that_names_all_things_is_none_of_them() -> None:
-    named = {text for texts in MOVED.values() for text in texts}
-    found = find_former_addresses(KNOWN, MOVED | {"/list": named})
-    assert "/list" not in found
-    assert {} == find_former_addresses(KNOWN, {"/list": named})
+    all_named = page(*(text for moved in MOVED.values() for text in moved.texts))
+    assert "/list" not in find_former_addresses(KNOWN, MOVED | {"/list": all_named})
+    assert {} == find_former_addresses(KNOWN, {"/list": all_named})
+
+
+def test_a_page_with_some_facts_about_a_thing_is_not_its_page() -> None:
+    known = {"/p/10": {"rope 10", "sku 10", "hemp, twisted three times"}}
+    facts = page("rope 10", "sku 10")
+    thing = page("rope 10", "sku 10", "It is of hemp, twisted three times.".lower())
+    assert {"/things/10": "/p/10"} == find_former_addresses(
+        known, {"/facts/10": facts, "/things/10": thing}
+    )
 
 
 def test_of_two_copies_neither_is_taken() -> None:
-    copies = {"/things/1": MOVED["/things/1"], "/print/1": MOVED["/things/1"]}
+    copies = {"/things/10": MOVED["/things/10"], "/print/10": MOVED["/things/10"]}
     assert {} == find_former_addresses(KNOWN, copies)
 
 
 def test_what_many_new_pages_show_tells_nothing() -> None:
-    everywhere = {url: texts | {"rope 1", "sku 1"} for url, texts in MOVED.items()}
+    everywhere = {url: page(*moved.texts, "rope 10", "sku 10") for url, moved in MOVED.items()}
     found = find_former_addresses(KNOWN, everywhere)
-    assert "/p/1" not in found.values()
+    assert "/p/10" not in found.values()
     assert len(MOVED) - 1 == len(found)
