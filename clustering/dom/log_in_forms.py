@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from lxml.html import HtmlElement
 
+from clustering.dom.page import parse_page
 from clustering.dom.visible import INVISIBLE_TAGS
 
 _FIELD_TAGS: Final = ("input", "select", "textarea", "button")
@@ -25,6 +26,25 @@ class FilledForm(NamedTuple):
     action: str  # as written
     method: str
     fields: list[tuple[str, str]]
+
+
+def read_log_in_page(
+    body: bytes, content_type: str, names: Sequence[str], sign: str
+) -> tuple[bool, tuple[str, str, list[tuple[str, str]]] | None]:
+    """Return whether a page shows the sign, and its form with these fields, which are still blank.
+
+    Raises PageTooLarge.
+    """
+    tree = parse_page(body, content_type).tree
+    if tree is None:
+        return False, None
+    return shows_sign(tree, sign), fill_form(tree, dict.fromkeys(names, ""))
+
+
+def page_shows_sign(body: bytes, content_type: str, sign: str) -> bool:
+    """Return whether the bytes of a page show a sign, as `shows_sign` does. Raises PageTooLarge."""
+    tree = parse_page(body, content_type).tree
+    return tree is not None and shows_sign(tree, sign)
 
 
 def fill_form(tree: HtmlElement, values: Mapping[str, str]) -> FilledForm | None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
-from clustering.dom.log_in_forms import FilledForm, fill_form, shows_sign
-from clustering.dom.page import ParsedPage, parse_page
+from clustering.dom.log_in_forms import FilledForm, page_shows_sign, read_log_in_page
 from clustering.fetching.client import Client, Fetched
 from clustering.fetching.guard import read_url
 from clustering.fetching.refusals import FetchRefused
@@ -19,6 +17,10 @@ from clustering.fetching.sessions import LoggedOut, SiteLogIn, SiteSession
 MAX_STEPS: Final = 5  # redirects, before the form or behind it
 NOT_LOGGED_IN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 HTML: Final = ("text/html", "application/xhtml+xml")
+
+# Calls a function of a module with body and content type of an answer, and more, in a process of its own. It
+# raises LogInFailed where that is stopped.
+CallApart: TypeAlias = Callable[..., Awaitable[Any]]
 
 
 class LogInFailed(FetchRefused):
@@ -30,7 +32,9 @@ class LogInFailed(FetchRefused):
     code = "log_in"
 
 
-async def log_in(client: Client, session: SiteSession, form: SiteLogIn) -> Fetched:
+async def log_in(
+    client: Client, session: SiteSession, form: SiteLogIn, call_apart: CallApart
+) -> Fetched:
     """Log in, on the loop, and return the page that shows it.
 
     1. Get the page with the form; where it shows the sign, somebody is logged in already.
@@ -42,18 +46,20 @@ async def log_in(client: Client, session: SiteSession, form: SiteLogIn) -> Fetch
     """
     session.is_logged_in = False
     before = await _get(client, session, form.url)
-    tree = (await _parse(before)).tree
-    if tree is not None and shows_sign(tree, form.sign):
+    # What is entered stays here: the page is told the names of its fields only.
+    is_shown, blank = await call_apart(read_log_in_page, before, list(form.fields), form.sign)
+    if is_shown:
         session.is_logged_in = True
         return before
-    filled = fill_form(tree, form.fields) if tree is not None else None
-    if filled is None:
+    if blank is None:
         names = ", ".join(form.fields)
         raise LogInFailed(
             f"{before.final_url} answers {before.status} and has no form with the fields {names}"
         )
-    after = await _send(client, session, before, filled)
-    if not await _shows(after, form.sign):
+    action, method, fields = blank
+    entered = [(name, form.fields.get(name, text)) for name, text in fields]
+    after = await _send(client, session, before, FilledForm(action, method, entered))
+    if not await call_apart(page_shows_sign, after, form.sign):
         raise LogInFailed(
             f"the form of {form.url} was sent, and {after.final_url} answers {after.status} without"
             f" “{form.sign}”: look at address, fields and sign"
@@ -62,8 +68,8 @@ async def log_in(client: Client, session: SiteSession, form: SiteLogIn) -> Fetch
     return after
 
 
-async def check_logged_in(answer: Fetched, form: SiteLogIn) -> None:
-    """Raise LoggedOut where an answer is what somebody gets who is not logged in."""
+async def check_logged_in(answer: Fetched, form: SiteLogIn, call_apart: CallApart) -> None:
+    """Raise LoggedOut where an answer is what somebody gets who is not logged in, or LogInFailed."""
     location = answer.location
     if location and _place(location) == _place(form.url):
         raise LoggedOut(f"{answer.url} leads to the log-in")
@@ -72,7 +78,7 @@ async def check_logged_in(answer: Fetched, form: SiteLogIn) -> None:
     is_page = answer.content_type.partition(";")[0].strip().lower() in HTML
     if answer.status not in NOT_LOGGED_IN and not is_page:
         return
-    if not is_page or not await _shows(answer, form.sign):
+    if not is_page or not await call_apart(page_shows_sign, answer, form.sign):
         raise LoggedOut(f"answers {answer.status} without “{form.sign}”: logged out")
 
 
@@ -122,16 +128,6 @@ def _check_own(session: SiteSession, url: str) -> None:
             f"the log-in leads to {url[:200]}, which is no encrypted address of the site;"
             " add its host to the further hosts if it belongs there"
         )
-
-
-async def _shows(answer: Fetched, sign: str) -> bool:
-    tree = (await _parse(answer)).tree
-    return tree is not None and await asyncio.to_thread(shows_sign, tree, sign)
-
-
-async def _parse(answer: Fetched) -> ParsedPage:
-    """Parse a page where it holds up nobody on the loop."""
-    return await asyncio.to_thread(parse_page, answer.body, answer.content_type)
 
 
 def _place(url: str) -> Sequence[str]:

@@ -35,6 +35,7 @@ from lxml.html import HtmlElement
 
 from clustering.algorithms.grouping import RawPage
 from clustering.dom.links import FoundLink, find_links
+from clustering.dom.page import parse_page
 from clustering.dom.paths import walk_paths
 
 DT = 0.2
@@ -224,6 +225,20 @@ def observe(page: RawPage) -> Observation:
 def find_collections(tree: HtmlElement, url: str) -> dict[str, list[str]]:
     """Return the URLs of a page's links by their root-to-link paths, each once a path."""
     return collect_links(tree, find_links(tree, url))
+
+
+def read_collections(
+    body: bytes, content_type: str, url: str
+) -> tuple[list[str], dict[str, list[str]]] | None:
+    """Return the URLs of a page's links in order, and its link collections; None where it has no tree.
+
+    Raises PageTooLarge.
+    """
+    page = parse_page(body, content_type)
+    if page.tree is None:
+        return None
+    links = find_links(page.tree, url, page.encoding)
+    return [link.url for link in links], collect_links(page.tree, links)
 
 
 def collect_links(tree: HtmlElement, links: Sequence[FoundLink]) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ from clustering.services.children.limits import (
 )
 from clustering.services.children.stored import mark_too_heavy
 from clustering.services.clusters.observation_store import observation_store
-from clustering.services.clusters.observer_child import observe_batch, observe_bodies
+from clustering.services.clusters.observer_child import observe_bodies
 from clustering.services.pages.stored_pages import StoredPage, read_pages
 
 PAGES_PER_BATCH: Final = 50
@@ -174,7 +174,7 @@ def _observe_alone(
         return _ask(algorithm, parameters, [raw])
     except CallStopped as stopped:
         heavy.append(HeavyPage(page, str(stopped)))
-        return observe_batch(algorithm, parameters, [RawPage(page.url, b"", page.content_type)])
+        return _ask(algorithm, parameters, [RawPage(page.url, b"", page.content_type)])
 
 
 def _calls(

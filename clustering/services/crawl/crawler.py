@@ -400,7 +400,9 @@ class Crawler:
     ) -> Fetched:
         """Make the request of an errand, on the loop."""
         if errand.is_log_in and self.session is not None and self.session.log_in is not None:
-            return await log_in(queue.client, self.session, self.session.log_in)
+            return await log_in(
+                queue.client, self.session, self.session.log_in, site_sessions.call_apart
+            )
         request = partial(
             queue.client.fetch,
             errand.address,
@@ -456,7 +458,7 @@ class Crawler:
         else:
             answer = await request()
         if self._form is not None:
-            await check_logged_in(answer, self._form)
+            await check_logged_in(answer, self._form, site_sessions.call_apart)
         return answer
 
     def _give_up(self, queue: HostQueue) -> None:

@@ -12,17 +12,16 @@ from typing import Any, Final, cast
 
 from clustering.algorithms.published.exploration import NoMoreVisits, Progress
 from clustering.algorithms.published.link_queue import Strategy
-from clustering.algorithms.published.page_classes import PageLinks, collect_links
+from clustering.algorithms.published.page_classes import PageLinks, read_collections
 from clustering.algorithms.published.site_model import SiteModel, explore
 from clustering.dom.addresses import url_hash
-from clustering.dom.links import find_links
-from clustering.dom.page import parse_page
+from clustering.dom.page import PageTooLarge
 from clustering.models import Page
+from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.crawl.crawl_results import MAX_REDIRECTS
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.frontier import ERROR, LinkTarget
 from vertex.core.models import Refusal
-from vertex.core.storage import page_store
 
 MAX_CLASSES_NAMED: Final = 50  # in a job's result
 
@@ -93,15 +92,17 @@ class Visitor:
         snapshot = page.latest_snapshot
         if snapshot is None:
             return None
-        parsed = parse_page(page_store().read(snapshot.body), snapshot.content_type)
-        if parsed.tree is None:
+        try:
+            read = call_on_page(snapshot, read_collections, page.url)
+        except (PageTooHeavy, PageTooLarge):
             return None
-        links = find_links(parsed.tree, page.url, parsed.encoding)
-        collections = collect_links(parsed.tree, links)
+        if read is None:
+            return None
+        urls, collections = read
         if (snapshot.status or 0) >= ERROR:
             return PageLinks(page.url, dict.fromkeys(collections, ()))
-        for link in links:
-            self._target_by_url.setdefault(link.url, LinkTarget(link.url, page.depth + 1))
+        for url in urls:
+            self._target_by_url.setdefault(url, LinkTarget(url, page.depth + 1))
         return PageLinks(page.url, collections)
 
 

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from django.utils import timezone
 
+from clustering.fetching.client import Fetched
+from clustering.fetching.log_in import LogInFailed
 from clustering.fetching.proxies import ProxyServer
 from clustering.fetching.sessions import SiteLogIn, SiteSession
 from clustering.models import SiteFetching
+from clustering.services.children.limits import (
+    CallFailed,
+    CallStopped,
+    ChildrenBusy,
+    call_when_free,
+)
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed
 from vertex.core.services.people.sealing import SealBroken, seal, unseal
@@ -46,6 +57,18 @@ def keep_log_in_problem(*, site: Site, session: SiteSession, problem: str) -> No
     SiteFetching.objects.filter(site=site, log_in_url=_url_of_form(session)).update(
         session="", log_in_problem=storable(problem, 300)
     )
+
+
+async def call_apart(function: Callable[..., Any], answer: Fetched, *args: object) -> Any:
+    """Return what a function makes of the page that a site answered with, in a child with limits.
+
+    Raises LogInFailed where it is too much for that.
+    """
+    call = partial(call_when_free, function, answer.body, answer.content_type, *args)
+    try:
+        return await asyncio.to_thread(call)
+    except (CallStopped, CallFailed, ChildrenBusy) as error:
+        raise LogInFailed(f"{answer.final_url} cannot be read: {error}") from None
 
 
 def _session(site: Site, row: SiteFetching) -> SiteSession:

@@ -28,7 +28,7 @@ from clustering.models import Snapshot
 from clustering.services.crawl.crawling import CRAWL_SITE, crawl_request
 from clustering.services.crawl.errands import open_errands
 from clustering.services.crawl.fetch_tasks import Errand
-from clustering.services.crawl.site_sessions import session_of
+from clustering.services.crawl.site_sessions import call_apart, session_of
 from clustering.services.crawl.sitemap_crawling import CRAWL_SITEMAPS, sitemap_crawl_request
 from clustering.services.looks import assets
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
@@ -196,7 +196,7 @@ def by_log_in_forms(host: FakeHost, targets: list[str]) -> None:
             )
             host.routes["/enter"] = moved(as_header(target))
             with suppress(FetchRefused):
-                wait_for(log_in(client, session, session.log_in))
+                wait_for(log_in(client, session, session.log_in, call_apart))
     assert row.log_in_url in {f"{host.url}{path}" for path in host.paths}
 
 
