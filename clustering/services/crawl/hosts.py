@@ -119,12 +119,6 @@ def keep_pause(*, host: Host, until: datetime) -> None:
     host.save(update_fields=["retry_after"])
 
 
-def keep_next_fetch(*, host: Host, at: datetime) -> None:
-    """Save when the host may be fetched from again, for a crawl that begins after this one."""
-    host.next_fetch_at = at
-    host.save(update_fields=["next_fetch_at"])
-
-
 def keep_next_fetches(delay_by_host: Mapping[int, float]) -> None:
     """Save for hosts that were asked just now when they may be asked again, by whoever comes next.
 

@@ -82,7 +82,7 @@ def fetch_assets(run: JobRun) -> dict[str, Any]:
     site, pks = run.site, run.job.params["snapshots"]
     n_missing = 0
     is_again = bool(run.job.params.get("again"))
-    done = set() if is_again else _with_assets(pks)
+    done = set(pks[: run.job.n_done]) if is_again else _with_assets(pks)
     with open_errands(run, is_for_files=True) as errands:
         files = SiteFiles(site, errands, is_anew=is_again)
         for n_done, pk in enumerate(pks):

@@ -229,7 +229,7 @@ class TestPausesThatOutliveAJob:
         run = run_for(host, DELAY)
         until = timezone.now() + timedelta(minutes=10)
         row = hosts.find_host(origin=host.url)
-        hosts.keep_next_fetch(host=row, at=until)
+        Host.objects.filter(pk=row.pk).update(next_fetch_at=until)
         with pytest.raises(HostTaken, match="left alone"):
             outcomes(run, Errand(f"{host.url}/a"))
 

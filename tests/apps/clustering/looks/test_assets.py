@@ -234,6 +234,20 @@ class TestTime:
         fetch(snapshot, again=True)
         assert "" == look_of(snapshot)["gone.png"]
 
+    def test_who_goes_on_fetches_no_page_anew_that_was(self, site: Site, host: FakeHost) -> None:
+        first, second = stored(site, "p"), stored(site, "q")
+        fetch(first, second)
+        fetched_at = SnapshotAssets.objects.get(snapshot=first).fetched_at
+        job = assets.start_fetching_assets(snapshots=[first, second], again=True)
+        assert job is not None
+        Job.objects.filter(pk=job.pk).update(n_done=1)
+
+        done = jobs.run_job(job.pk, assets.fetch_assets)
+
+        assert Job.State.DONE == done.state, done.error
+        assert fetched_at == SnapshotAssets.objects.get(snapshot=first).fetched_at
+        assert fetched_at < SnapshotAssets.objects.get(snapshot=second).fetched_at
+
     def test_the_same_wish_is_one_job(self, site: Site) -> None:
         snapshot = stored(site)
         first, second = (assets.start_fetching_assets(snapshots=[snapshot]) for _ in range(2))
