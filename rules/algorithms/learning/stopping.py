@@ -152,7 +152,7 @@ class Outlook:
         names = dict.fromkeys(cell.attribute for cell in self.doubted)
         n_pages = len({cell.page for cell in self.doubted})
         verb = "is" if len(names) == 1 else "are"
-        return f"{', '.join(names)} {verb} doubtful on {n_pages} of {n_left} other samples."
+        return f"{', '.join(names)} {verb} doubtful on {n_pages} of {self.n_pages} samples."
 
     def of_attribute(self, name: str) -> list[SampleCell]:
         return [cell for cell in self.cells if cell.attribute == name]
