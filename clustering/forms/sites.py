@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django import forms
@@ -14,10 +15,14 @@ from clustering.services.crawl.limits import DEFAULT_PAGES, MAX_PAGES
 from vertex.core.models import Site
 from vertex.core.models.sites import SITE_NAME
 
+MISSPELT_SCHEME: Final = re.compile(r"(?!.*://)[^/?#]*:(?!\d)")  # a colon, and no port behind it
+
 
 def read_address(written: str) -> str:
     """Return an address as typed by a person, with https where the scheme was left out."""
     written = written.strip()
+    if MISSPELT_SCHEME.match(written):
+        raise ValidationError(f"{written[:200]}: write https:// or http:// before the host.")
     whole = written if "://" in written else f"https://{written}"
     try:
         normalise_url(whole)

@@ -171,10 +171,12 @@ def _waiting(facts: SiteFacts) -> NextStep | None:
 def _missing(facts: SiteFacts) -> NextStep | None:
     """Return the first thing that a site lacks on its way from pages to records."""
     name = facts.site.name
-    if not facts.site.n_pages:
+    if facts.site.last_snapshot_at is None:
         if not facts.may(Role.OPERATOR):
             return NextStep("", "An operator crawls the site or imports its pages.", "", "unknown")
         text = "It has no pages yet; everything else begins with them."
+        if facts.site.n_pages:
+            text = "None of its pages is stored yet. The last crawl says why where it failed."
         return NextStep("Crawl the site", text, reverse("crawl_site", args=[name]), "unknown")
     if facts.clustering is None:
         if not facts.may(Role.OPERATOR):

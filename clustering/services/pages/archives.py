@@ -118,7 +118,7 @@ def open_source(path: Path, base_url: str, folder: Path | None = None) -> Iterat
             problem = EMPTY
             if first:
                 problem = "is neither a manifest, nor a WARC, a zip or a folder of HTML"
-            raise UnreadableFile(f"{storable(str(path))} {problem}")
+            raise UnreadableFile(f"{storable(path.name)} {problem}")
 
 
 def read_pages(path: Path, base_url: str) -> Iterator[Item]:

@@ -194,6 +194,6 @@ class TestOutlook:
         assert "a, b are doubtful on 2 of 4 samples." == outlook.reason
 
     def test_an_attribute_that_was_left_open_is_doubtful_on_annotated_pages_too(self) -> None:
-        doubted = tuple(SampleCell("a", page, "missed", doubt=1.0) for page in range(4))
+        doubted = tuple(SampleCell("a", page, "missing", doubt=1.0) for page in range(4))
         outlook = Outlook(doubted, 4, 1)
         assert "a is doubtful on 4 of 4 samples." == outlook.reason

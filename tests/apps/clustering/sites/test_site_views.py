@@ -167,6 +167,10 @@ class TestAdd:
         assert reverse("site", args=["shop.example"]) == answer["Location"]
         assert not Job.objects.exists()
 
+    def test_an_address_may_have_a_port_and_no_scheme(self, operator: Client) -> None:
+        operator.post(reverse("add_site"), self.entered(root_url="shop.example:8080/a:b"))
+        assert "https://shop.example:8080/a:b" == Site.objects.get().root_url
+
     def test_it_is_crawled_at_once_if_wished(self, operator: Client) -> None:
         operator.post(reverse("add_site"), self.entered(crawls_at_once="on"))
         assert 50 == Job.objects.get().params["max_pages"]
@@ -183,7 +187,15 @@ class TestAdd:
         assert product == Assignment.objects.get(site__name="shop.example").vertical
 
     @pytest.mark.parametrize(
-        "address", ["ftp://x.example/", "https://", "javascript:alert(1)", "http://a b/", ""]
+        "address",
+        [
+            "ftp://x.example/",
+            "https://",
+            "javascript:alert(1)",
+            "htp:/x.example/",
+            "http://a b/",
+            "",
+        ],
     )
     def test_an_address_that_is_none_is_refused_with_what_was_entered(
         self, operator: Client, address: str

@@ -36,7 +36,7 @@ def step(site: Site, user: User) -> NextStep:
 
 
 def with_pages(site: Site) -> Site:
-    site.n_pages = 40
+    site.n_pages, site.last_snapshot_at = 40, timezone.now()
     site.save()
     return site
 
@@ -66,6 +66,11 @@ def in_use(name: str = "shop") -> Site:
 def test_the_way_from_an_empty_site_to_its_first_rule(operator: User) -> None:
     site = site_of("shop")
     assert "Crawl the site" == step(site, operator).word
+    site.n_pages = 1  # found by a crawl that could not fetch it
+    assert ("Crawl the site", True) == (
+        step(site, operator).word,
+        "None of its pages is stored yet" in step(site, operator).text,
+    )
     with_pages(site)
     assert "Cluster the pages" == step(site, operator).word
     cluster = clustered(site)
