@@ -14,6 +14,7 @@ from rules.services.records.extracting import extract_records, extraction_reques
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import articles, store
+from tests.apps.kept_rows import bring_back
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
@@ -23,6 +24,7 @@ PRODUCT = (
     "<dl class='facts'><dt>Our price</dt><dd class='price'>{price} EUR</dd>{more}</dl>"
     "<p class='text'>{name} is good</p></body></html>"
 )
+N = 12  # products of the shop that is built once for all tests
 WEIGHT = "<dt>Weight</dt><dd class='weight'>{n} g</dd>"
 
 
@@ -33,8 +35,14 @@ def product(n: int, *, price: str = "", name: str = "") -> tuple[str, bytes, str
     return f"p/{n}", body.encode(), "text/html"
 
 
-def shop(n: int = 12) -> Site:
+def shop(n: int = N) -> Site:
     """Return a site of so many products and half as many articles, clustered, that describes products."""
+    if n == N and bring_back("shop"):
+        return Site.objects.get(name="shop")
+    return build_shop(n)
+
+
+def build_shop(n: int = N) -> Site:
     site = site_of("shop")
     store(site, [*(product(number) for number in range(1, n + 1)), *articles(range(n // 2))])
     vertical = save_vertical(
@@ -129,9 +137,15 @@ def annotate_list(site: Site, number: int) -> None:
             )
 
 
-def learnt_shop(n: int = 12) -> tuple[Site, Rule]:
+def learnt_shop(n: int = N) -> tuple[Site, Rule]:
     """Return a shop with a published rule for its products."""
-    site = shop(n)
+    if n == N and bring_back("learnt shop"):
+        return Site.objects.get(name="shop"), Rule.objects.get()
+    return build_learnt_shop(n)
+
+
+def build_learnt_shop(n: int = N) -> tuple[Site, Rule]:
+    site = build_shop(n)
     for number in (1, 3):
         annotate_product(site, number)
     rule = learn_rule(cluster=products_of(site))
