@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from annotation.views.annotations import comments, effort, second
+from annotation.views.annotations import comments, effort, second_annotating
 from annotation.views.page import annotating, gestures
 from annotation.views.samples import queue
 from annotation.views.verticals import keys, verticals
@@ -29,11 +29,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SNAPSHOT}/gestures/", gestures.gesture, name="gesture"),
     path(f"{PAGE}/comments/", comments.page_comments, name="page_comments"),
     path(f"{SITE}/comments/<id:pk>/resolve/", comments.resolve_comment, name="resolve_comment"),
-    path(f"{SITE}/second-annotations/", second.second_annotations, name="second_annotations"),
-    path(f"{PAGE}/annotate-again/", second.annotate_again, name="annotate_again"),
+    path(
+        f"{SITE}/second-annotations/",
+        second_annotating.second_annotations,
+        name="second_annotations",
+    ),
+    path(f"{PAGE}/annotate-again/", second_annotating.annotate_again, name="annotate_again"),
     path(
         f"{SITE}/second-annotations/<id:pk>/resolve/",
-        second.resolve_disagreement,
+        second_annotating.resolve_disagreement,
         name="resolve_disagreement",
     ),
     path("effort/", effort.effort, name="effort"),

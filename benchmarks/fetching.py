@@ -26,7 +26,7 @@ from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.fetching.refusals import FetchRefused
 from tests.apps.clustering.fake_host import canary
-from tests.apps.clustering.fetching.test_decoding import ALL_BOMBS, BOMB
+from tests.apps.clustering.fetching.test_decompressing import ALL_BOMBS, BOMB
 from tests.apps.clustering.fetching.test_guard import SPELLINGS
 
 TITLE = "Fetching"

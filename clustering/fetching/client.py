@@ -34,7 +34,7 @@ from clustering.fetching.connections import (
     trusted_certificates,
 )
 from clustering.fetching.deadlines import DeadlinePassed
-from clustering.fetching.decoding import ACCEPTED, BodyTooLarge, decode, encodings
+from clustering.fetching.decompressing import ACCEPTED, BodyTooLarge, decompress, encodings
 from clustering.fetching.guard import Guard, read_url
 from clustering.fetching.loop import network_loop, wait_for
 from clustering.fetching.proxies import ProxyServer
@@ -420,7 +420,7 @@ async def _body(
         return b"".join(pieces)[: request.max_bytes]
     # What was compressed may take long to undo: not on the loop, where all others wait for it.
     return await asyncio.to_thread(
-        decode, pieces, encoding, request.max_bytes, is_cut=request.is_cut
+        decompress, pieces, encoding, request.max_bytes, is_cut=request.is_cut
     )
 
 

@@ -13,7 +13,7 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 
 from clustering.dom.addresses import address_keys
-from clustering.fetching.decoding import BodyTooLarge, EncodingRefused, decode
+from clustering.fetching.decompressing import BodyTooLarge, EncodingRefused, decompress
 from clustering.services.pages.pages import FAILED, NEW, UNCHANGED
 from clustering.services.pages.pushed_pages import MAX_PUSHED_PAGES, PushedLine, store_pushed
 from vertex.core.api.endpoints import MEGABYTE, AtSite, endpoint
@@ -40,7 +40,7 @@ class PushedJSONParser(BaseParser):
         if encoding not in {"", "identity", "gzip"}:
             raise UnsupportedMediaType(encoding, "A batch may be packed with gzip only.")
         try:
-            body = decode(_pieces(stream), encoding, MAX_MEGABYTES * MEGABYTE)
+            body = decompress(_pieces(stream), encoding, MAX_MEGABYTES * MEGABYTE)
         except BodyTooLarge:
             raise TooLarge(f"A batch may have {MAX_MEGABYTES} MB, also once unpacked.") from None
         except EncodingRefused as error:

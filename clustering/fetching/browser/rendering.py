@@ -29,7 +29,7 @@ from clustering.fetching.client import (
 )
 from clustering.fetching.connections import AnswerBroken
 from clustering.fetching.deadlines import Deadline
-from clustering.fetching.decoding import BodyTooLarge
+from clustering.fetching.decompressing import BodyTooLarge
 from clustering.fetching.guard import Guard, read_url
 from clustering.fetching.sessions import SiteSession
 

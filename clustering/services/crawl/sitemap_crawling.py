@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url, origin_of, url_hash
 from clustering.dom.sitemaps import SitemapEntry, read_sitemap, sitemaps_of_robots
-from clustering.fetching.decoding import decode
+from clustering.fetching.decompressing import decompress
 from clustering.fetching.refusals import FetchRefused
 from clustering.models import Host, Page
 from clustering.services.crawl.crawler import Crawler
@@ -135,7 +135,7 @@ class _SitemapCrawl:
                 return
             body = answer.body
             if body.startswith(GZIP):
-                body = decode([body], "gzip", MAX_SITEMAP_BYTES)
+                body = decompress([body], "gzip", MAX_SITEMAP_BYTES)
         except FetchRefused as error:
             self._refuse(url, error.code, str(error))
             return

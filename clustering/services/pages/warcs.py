@@ -11,7 +11,7 @@ from typing import BinaryIO
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
-from clustering.fetching.decoding import decode
+from clustering.fetching.decompressing import decompress
 from clustering.fetching.refusals import FetchRefused
 from clustering.services.pages.source_pages import (
     FIRST_YEAR,
@@ -271,7 +271,7 @@ def decoded_body(payload: bytes, headers: Mapping[str, str]) -> bytes:
     encoding = headers.get("content-encoding", "")
     if encoding and not LOOKS_LIKE_HTML.match(payload):
         try:
-            payload = decode([payload], encoding, MAX_BODY)
+            payload = decompress([payload], encoding, MAX_BODY)
         except FetchRefused as refused:
             raise PageRefused(refused.code, str(refused)) from None
     checked_size(len(payload))

@@ -21,7 +21,7 @@ from vertex.core.api.errors import Conflict
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body
 from vertex.core.models import Role, Scope, Site
-from vertex.core.services.people.turns import own_turn
+from vertex.core.services.people.heavy_work_turns import own_turn
 from vertex.core.views.page_reading import reads_pages
 
 

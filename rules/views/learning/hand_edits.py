@@ -33,7 +33,7 @@ from rules.services.learning.trial_runs import (
 )
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from vertex.core.models import Role, Site
-from vertex.core.services.people.turns import TurnTaken, own_turn
+from vertex.core.services.people.heavy_work_turns import TurnTaken, own_turn
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell

@@ -18,9 +18,9 @@ from rules.services.learning import learning
 from rules.services.records import extracting, file_formats, record_exports
 from rules.services.review import reviewing
 from rules.services.review.rolling_back import roll_back, rule_before
-from vertex.core.models import Job, Role, Site
+from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
-from vertex.core.services.jobs.requests import enqueue
+from vertex.core.services.jobs.requests import JobRequest, enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell, tell_of_job
@@ -32,13 +32,7 @@ def learn_rules(request: HttpRequest, name: str) -> HttpResponse:
     """Start learning the rule of a cluster as a draft, or the rules of all annotated ones."""
     site = get_object_or_404(Site, name=name)
     cluster = request.POST.get("cluster", "").replace("\0", "")
-    return _started(
-        request,
-        site,
-        lambda: enqueue(
-            learning.learning_request(site=site, cluster=cluster), actor=user_of(request)
-        ),
-    )
+    return _started(request, site, lambda: learning.learning_request(site=site, cluster=cluster))
 
 
 @needs_role(Role.EDITOR)
@@ -48,11 +42,7 @@ def draft_rules(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     cluster = request.POST.get("cluster", "").replace("\0", "")
     return _started(
-        request,
-        site,
-        lambda: enqueue(
-            field_drafts.drafting_request(site=site, cluster=cluster), actor=user_of(request)
-        ),
+        request, site, lambda: field_drafts.drafting_request(site=site, cluster=cluster)
     )
 
 
@@ -61,11 +51,7 @@ def draft_rules(request: HttpRequest, name: str) -> HttpResponse:
 def extract_records(request: HttpRequest, name: str) -> HttpResponse:
     """Start running the published rules on the pages where something is new."""
     site = get_object_or_404(Site, name=name)
-    return _started(
-        request,
-        site,
-        lambda: enqueue(extracting.extraction_request(site=site), actor=user_of(request)),
-    )
+    return _started(request, site, lambda: extracting.extraction_request(site=site))
 
 
 @needs_role(Role.OPERATOR)
@@ -77,11 +63,7 @@ def export_records(request: HttpRequest, name: str) -> HttpResponse:
     if form not in file_formats.Format.values:
         form = file_formats.JSON_LINES
     return _started(
-        request,
-        site,
-        lambda: enqueue(
-            record_exports.record_export_request(site=site, form=form), actor=user_of(request)
-        ),
+        request, site, lambda: record_exports.record_export_request(site=site, form=form)
     )
 
 
@@ -167,10 +149,12 @@ def roll_back_rule(
     return redirect(_address(before))
 
 
-def _started(request: HttpRequest, site: Site, start: Callable[[], Job]) -> HttpResponse:
-    """Start a job and report it on the page where the button was pressed."""
+def _started(
+    request: HttpRequest, site: Site, make_request: Callable[[], JobRequest]
+) -> HttpResponse:
+    """Start a job and report it, or why it is refused, on the page where the button was pressed."""
     try:
-        job = start()
+        job = enqueue(make_request(), actor=user_of(request))
     except JobExists as error:
         messages.info(request, f"{error}.")
     except ValidationError as error:

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from vertex.core.exceptions import AlreadyExists, TooBusy
 from vertex.core.services.files.uploads import UploadTooLarge
-from vertex.core.services.people.turns import TurnTaken
+from vertex.core.services.people.heavy_work_turns import TurnTaken
 from vertex.core.storage import DiskFull, StoreAway
 
 API_PREFIX = "/api/"

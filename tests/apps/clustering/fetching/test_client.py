@@ -15,7 +15,7 @@ import pytest
 from clustering.fetching.client import Client, Fetcher, RedirectRefused
 from clustering.fetching.connections import AnswerBroken, HostSilent, TlsFailed
 from clustering.fetching.deadlines import DeadlinePassed
-from clustering.fetching.decoding import BodyTooLarge, EncodingRefused
+from clustering.fetching.decompressing import BodyTooLarge, EncodingRefused
 from clustering.fetching.guard import Guard, UrlRefused, networks
 from clustering.fetching.refusals import FetchRefused, FetchStopped
 from tests.apps.clustering.fake_host import (

@@ -41,7 +41,7 @@ from tests.apps.rules.shop_cast import (
     shop,
 )
 from vertex.core.models import AuditEntry, Role, Site, User
-from vertex.core.services.people.turns import own_turn
+from vertex.core.services.people.heavy_work_turns import own_turn
 from vertex.core.storage import page_store
 
 pytestmark = pytest.mark.django_db

@@ -38,14 +38,14 @@ class BodyTooLarge(FetchRefused):
         super().__init__(f"the body is larger than {max_bytes / 2**20:.3g} MiB")
 
 
-def decode(
+def decompress(
     chunks: Iterable[bytes], content_encoding: str, max_bytes: int, *, is_cut: bool = False
 ) -> bytes:
     """Return the decoded body; raise BodyTooLarge as soon as it or a layer of it is too large.
 
     With `is_cut` the start of a longer body is returned instead.
 
-    >>> decode([zlib.compress(b"page")], "deflate", 10)
+    >>> decompress([zlib.compress(b"page")], "deflate", 10)
     b'page'
     """
     layers: Iterator[bytes] = (chunk for chunk in chunks if chunk)

@@ -17,7 +17,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.fetching.decoding import BodyTooLarge, EncodingRefused, decode, encodings
+from clustering.fetching.decompressing import BodyTooLarge, EncodingRefused, decompress, encodings
 
 ROOT = Path(__file__).resolve().parents[4]
 MIB = 1024 * 1024
@@ -48,7 +48,7 @@ def cut(body: bytes, size: int) -> Iterator[bytes]:
 
 @given(st.binary(max_size=5000), st.sampled_from(sorted(ENCODERS)), st.integers(1, 3000))
 def test_what_was_encoded_comes_back(body: bytes, name: str, size: int) -> None:
-    assert decode(cut(ENCODERS[name](body), size), name, MIB) == body
+    assert decompress(cut(ENCODERS[name](body), size), name, MIB) == body
 
 
 @given(
@@ -62,21 +62,21 @@ def test_two_encodings_over_one_another_come_back(
 ) -> None:
     packed = ENCODERS[second](ENCODERS[first](body))
 
-    assert decode(cut(packed, size), f"{first}, {second}", MIB) == body
+    assert decompress(cut(packed, size), f"{first}, {second}", MIB) == body
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_large_bodies_come_back(name: str) -> None:
     body = b"".join(b"line %d of a page\n" % number for number in range(200_000))
 
-    assert decode(cut(ENCODERS[name](body), 65536), name, 10 * MIB) == body
+    assert decompress(cut(ENCODERS[name](body), 65536), name, 10 * MIB) == body
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_body_that_fits_to_the_byte_is_taken_and_one_more_is_not(name: str) -> None:
-    assert len(decode([ENCODERS[name](b"x" * MIB)], name, MIB)) == MIB
+    assert len(decompress([ENCODERS[name](b"x" * MIB)], name, MIB)) == MIB
     with pytest.raises(BodyTooLarge):
-        decode([ENCODERS[name](b"x" * (MIB + 1))], name, MIB)
+        decompress([ENCODERS[name](b"x" * (MIB + 1))], name, MIB)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -84,14 +84,14 @@ def test_half_a_body_is_refused(name: str) -> None:
     packed = ENCODERS[name](b"a page of some length that is cut in the middle " * 20)
 
     with pytest.raises(EncodingRefused, match="too early"):
-        decode([packed[: len(packed) // 2]], name, MIB)
+        decompress([packed[: len(packed) // 2]], name, MIB)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 @given(garbage=st.binary(min_size=8, max_size=300))
 def test_garbage_ends_in_a_refusal_or_in_bytes(name: str, garbage: bytes) -> None:
     try:
-        body = decode([garbage], name, MIB)
+        body = decompress([garbage], name, MIB)
     except EncodingRefused:
         return
     assert len(body) <= MIB
@@ -99,18 +99,18 @@ def test_garbage_ends_in_a_refusal_or_in_bytes(name: str, garbage: bytes) -> Non
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd", "identity", "", "gzip, br"])
 def test_no_body_is_no_body_whatever_the_header_says(name: str) -> None:
-    assert decode([], name, MIB) == b""
-    assert decode([b"", b""], name, MIB) == b""
+    assert decompress([], name, MIB) == b""
+    assert decompress([b"", b""], name, MIB) == b""
 
 
 def test_members_and_frames_one_after_the_other_are_one_body() -> None:
-    assert decode([gzip.compress(b"one ") + gzip.compress(b"two")], "gzip", MIB) == b"one two"
-    assert decode([zstd(b"one ") + zstd(b"two")], "zstd", MIB) == b"one two"
+    assert decompress([gzip.compress(b"one ") + gzip.compress(b"two")], "gzip", MIB) == b"one two"
+    assert decompress([zstd(b"one ") + zstd(b"two")], "zstd", MIB) == b"one two"
 
 
 def test_what_follows_a_compressed_body_is_ignored() -> None:
-    assert decode([gzip.compress(b"page") + b"\0\0\0\0"], "gzip", MIB) == b"page"
-    assert decode([zlib.compress(b"page") + b"rest"], "deflate", MIB) == b"page"
+    assert decompress([gzip.compress(b"page") + b"\0\0\0\0"], "gzip", MIB) == b"page"
+    assert decompress([zlib.compress(b"page") + b"rest"], "deflate", MIB) == b"page"
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_identity_counts_for_nothing() -> None:
 
 
 def test_the_start_of_a_longer_body_is_returned_where_that_is_enough() -> None:
-    assert decode([b"abc", b"def"], "", 4, is_cut=True) == b"abcd"
-    assert decode([gzip.compress(b"x" * MIB)], "gzip", 500_000, is_cut=True) == b"x" * 500_000
+    assert decompress([b"abc", b"def"], "", 4, is_cut=True) == b"abcd"
+    assert decompress([gzip.compress(b"x" * MIB)], "gzip", 500_000, is_cut=True) == b"x" * 500_000
 
 
 def test_a_zstd_frame_that_asks_for_a_huge_window_is_refused() -> None:
@@ -135,14 +135,14 @@ def test_a_zstd_frame_that_asks_for_a_huge_window_is_refused() -> None:
     squeeze = zstandard.ZstdCompressor(compression_params=params).compressobj()
 
     with pytest.raises(EncodingRefused, match="too much memory"):
-        decode([squeeze.compress(b"page") + squeeze.flush()], "zstd", MIB)
+        decompress([squeeze.compress(b"page") + squeeze.flush()], "zstd", MIB)
 
 
 # A child makes the bomb, forgets what that took, and measures what decoding it takes.
 BOMB = """
 import gzip, io, resource, sys, zlib
 import brotli, zstandard
-from clustering.fetching.decoding import BodyTooLarge, decode
+from clustering.fetching.decompressing import BodyTooLarge, decompress
 
 MIB = 1024 * 1024
 zeros = bytes(16 * MIB)
@@ -168,11 +168,11 @@ first, second = sys.argv[1], sys.argv[2]
 bomb = pack(first, [zeros] * 16)
 if second:
     bomb = pack(second, [bomb])
-decode([pack(first, [b"warm up"])], first, MIB)
+decompress([pack(first, [b"warm up"])], first, MIB)
 open("/proc/self/clear_refs", "w").write("5")  # the peak is counted from here
 before = peak()
 try:
-    decode((bomb[at:at + 65536] for at in range(0, len(bomb), 65536)), ", ".join(filter(None, (first, second))), 10 * MIB)
+    decompress((bomb[at:at + 65536] for at in range(0, len(bomb), 65536)), ", ".join(filter(None, (first, second))), 10 * MIB)
 except BodyTooLarge:
     print((peak() - before) // 1024)
 """
@@ -206,7 +206,8 @@ def test_a_bomb_of_256_mib_takes_less_than_64_mib_of_memory(first: str, second: 
 
 def test_the_same_measure_sees_what_an_unbounded_decoder_takes() -> None:
     unbounded = BOMB.replace(
-        "    decode((bomb[at:", "    zlib.decompress(bomb); raise BodyTooLarge(1); decode((bomb[at:"
+        "    decompress((bomb[at:",
+        "    zlib.decompress(bomb); raise BodyTooLarge(1); decompress((bomb[at:",
     )
     done = subprocess.run(
         [sys.executable, "-c", unbounded, "deflate", ""],
@@ -229,5 +230,5 @@ def test_four_million_bytes_of_empty_members_are_read_in_linear_time(
     body = member * (4_000_000 // len(member))
     began = time.process_time()
 
-    assert b"" == decode([body], name, 10**7)
+    assert b"" == decompress([body], name, 10**7)
     assert time.process_time() - began < 4
