@@ -10,6 +10,8 @@ from django.apps import apps
 
 from tests.syntax import parse_source
 
+# One worker parses the product.
+pytestmark = pytest.mark.xdist_group("words")
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ["vertex", "clustering", "annotation", "rules", "monitoring"]
 SOURCES = sorted(
@@ -18,7 +20,6 @@ SOURCES = sorted(
     for path in (ROOT / app).rglob("*.py")
     if "migrations" not in path.parts and ROOT / "vertex" / "demo" / "sites" not in path.parents
 )
-TREES = {str(path.relative_to(ROOT)): parse_source(path.read_text()) for path in SOURCES}
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
 WORDS = set(re.findall(r"^\| \*\*(.+?)\*\* \|", GLOSSARY, re.MULTILINE))
 # Rows that belong to a word of the glossary and are named after how they are kept.
@@ -52,6 +53,15 @@ BARE_CONSTANTS = {
 EMPTY_NAMES = {"one", "told", "found", "made", "taken", "kept", "chosen", "said", "asked"}
 
 
+Trees = dict[str, ast.Module]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    """Return the syntax trees of the product, for these tests only: they fill 160 MB."""
+    return {str(path.relative_to(ROOT)): parse_source(path.read_text()) for path in SOURCES}
+
+
 def models() -> list[str]:
     labels = ("core", "clustering", "annotation", "rules", "monitoring")
     return sorted(
@@ -72,9 +82,9 @@ def test_no_word_of_the_glossary_is_explained_twice() -> None:
     assert sorted(words) == sorted(set(words))
 
 
-def test_no_class_has_the_name_of_another_thing() -> None:
+def test_no_class_has_the_name_of_another_thing(trees: Trees) -> None:
     places = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path)
@@ -83,10 +93,10 @@ def test_no_class_has_the_name_of_another_thing() -> None:
     assert {name: places[name] for name in shared - SHARED_NAMES} == {}
 
 
-def test_docstrings_begin_with_a_verb_of_the_trade() -> None:
+def test_docstrings_begin_with_a_verb_of_the_trade(trees: Trees) -> None:
     dialect = [
         f"{path}:{node.lineno} {node.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and DIALECT.match(ast.get_docstring(node) or "")
@@ -95,10 +105,10 @@ def test_docstrings_begin_with_a_verb_of_the_trade() -> None:
     assert dialect == []
 
 
-def test_constants_carry_their_subject() -> None:
+def test_constants_carry_their_subject(trees: Trees) -> None:
     bare = [
         f"{path}:{node.lineno} {target.id}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         for node in tree.body
         if isinstance(node, ast.Assign | ast.AnnAssign)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
@@ -108,10 +118,10 @@ def test_constants_carry_their_subject() -> None:
     assert bare == []
 
 
-def test_variables_are_named_after_what_they_hold() -> None:
+def test_variables_are_named_after_what_they_hold(trees: Trees) -> None:
     empty = [
         f"{path}:{node.lineno} {node.id}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
