@@ -99,12 +99,13 @@ class Supervisor:
         """Log the end of a child once, and return whether it is to be started again."""
         assert child.process is not None  # noqa: S101 - for the type checker
         status = child.process.returncode
-        if not child.is_kept:
+        if not child.is_kept:  # it ends by itself; only a failure is worth a line, and that once
             if status and not child.n_failures:
                 child.n_failures = 1
                 self.tell(child, f"ended ({_reason(status)})")
             return False
-        if child.start_again_at < child.started_at:
+        is_end_new = child.start_again_at < child.started_at  # else it waits to be started again
+        if is_end_new:
             _end_group(child.process, signal.SIGKILL)  # what it left behind
             lived = time.monotonic() - child.started_at
             child.n_failures = 1 if lived > HEALTHY_AFTER else child.n_failures + 1

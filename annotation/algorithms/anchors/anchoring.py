@@ -288,26 +288,34 @@ def context_around(page: PageTexts, position: int | None, length: int) -> dict[s
 
 def anchor_run(page: PageTexts, first: PageNode, last: PageNode, text: str) -> Anchor:
     """Return the anchor of a value that begins in one node and ends in another."""
-    spans = [None if node.name else page.span(node.element, node.number) for node in (first, last)]
-    if spans[0] is None or spans[1] is None:
-        raise EmptyNode(first if spans[0] is None else last)
-    if spans[0][0] >= spans[1][1]:
+    first_begin, first_end = _span_of_text(page, first)
+    last_begin, last_end = _span_of_text(page, last)
+    if first_begin >= last_end:
         raise AnchorProblem(f"{cut(last.xpath)} does not come after {cut(first.xpath)}")
-    (begin, first_end), (last_begin, finish) = spans[0], spans[1]
-    shown = page.whole[begin:finish]
+    shown = page.whole[first_begin:last_end]
     stretch = locate(shown, text) if text else (0, len(shown))
-    if stretch is None or not (begin + stretch[0] < first_end and begin + stretch[1] > last_begin):
+    if stretch is None:
         raise TextElsewhere(f"{first.xpath} to {last.xpath}", shown, text)
-    start, end = begin + stretch[0], begin + stretch[1]
+    start, end = first_begin + stretch[0], first_begin + stretch[1]
+    if start >= first_end or end <= last_begin:  # it does not reach into both nodes
+        raise TextElsewhere(f"{first.xpath} to {last.xpath}", shown, text)
     return Anchor(
         xpath=first.xpath,
         end_xpath=last.xpath,
         quote=page.whole[start:end],
         start=stretch[0] or None,
-        end=None if end == finish else end - last_begin,
+        end=None if end == last_end else end - last_begin,
         position=start,
         **context_around(page, start, end - start),
     )
+
+
+def _span_of_text(page: PageTexts, node: PageNode) -> tuple[int, int]:
+    """Return where the text of a node stands; raise EmptyNode for an attribute, and where it shows none."""
+    span = None if node.name else page.span(node.element, node.number)
+    if span is None:
+        raise EmptyNode(node)
+    return span
 
 
 def _node_of(text: TextNode) -> PageNode:

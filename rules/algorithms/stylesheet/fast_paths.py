@@ -536,6 +536,7 @@ def _place_test(feature: Feature) -> str:
         return "not(preceding-sibling::*[1])"
     if feature.kind == "last":
         return "not(following-sibling::*[1])"
+    # The n-th among its siblings: there is one n - 1 places before it, and none n places before it.
     before = feature.distance - 1
     test = f"not(preceding-sibling::*[{feature.distance}])"
     return f"preceding-sibling::*[{before}] and {test}" if before else test
