@@ -44,7 +44,7 @@ def keep(name: str, build: Callable[[], object]) -> None:
     own_folders = {setting: folder / setting for setting in FOLDERS}
     with override_settings(**own_folders), transaction.atomic():
         # As in a test: what is durable elsewhere may be undone here.
-        connection.atomic_blocks[-1]._from_testcase = True
+        connection.atomic_blocks[-1]._from_testcase = True  # type: ignore[attr-defined]
         build()
         tables = [each for each in map(_rows_of, _tables()) if each.rows]
         transaction.set_rollback(True)
@@ -79,7 +79,7 @@ def _tables() -> list[tuple[str, list[str]]]:
             [
                 quote(field.column)
                 for field in model._meta.local_concrete_fields
-                if not field.generated
+                if field.column and not field.generated
             ],
         )
         for model in apps.get_models(include_auto_created=True)
