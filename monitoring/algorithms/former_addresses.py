@@ -1,16 +1,16 @@
-"""Find the pages again whose address changed, by the values that only they had.
+"""Find the pages again whose address changed, by the values that few others had.
 
 Paper:      None; section IV-C of Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             2011), knows pages by their addresses.
-Notation:   A value is telling where one known page alone has it, few new pages show it, and it is as long
-            as own texts are (`outages`): a short one stands in many texts.
-Readings:   A new page is a known one at another address where it shows two telling values of it or more,
-            more than of any other known page, and no other new page shows as many of them. So a list that
-            names many things is none of them, a page with some facts about a thing is not its page, and of
-            two copies of a page neither is taken.
+Notation:   A value is rare where at most two known pages have it, few new pages show it, and it is as
+            long as own texts are (`outages`): a short one stands in many texts.
+Readings:   A new page is a known one at another address where it shows two rare values of it or more, and
+            more of its values than of any other known page, and no other new page shows as many of them.
+            So a list that names many things is none of them, a page with some facts about a thing is not
+            its page, and of two copies of a page neither is taken.
 Departures: None.
 Cost:       Linear in the values and the texts; the values of a known page are looked for in the whole text
-            of those new pages only that show one of them in a node of its own.
+            of those new pages only that show a rare one in a node of its own.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import Final, NamedTuple
 
 from monitoring.algorithms.outages import is_long
 
-MIN_TELLING_VALUES: Final = 2
-MAX_SHOWING_PAGES: Final = 2  # that show a telling value
+MIN_RARE_VALUES: Final = 2
+MAX_HAVING_PAGES: Final = 2  # known pages that have a rare value: of a thing and of facts about it
+MAX_SHOWING_PAGES: Final = 2  # new pages that show a rare value
 MAX_SHOWING_SHARE: Final = 0.05  # of the new pages, where those are more
 
 
@@ -40,17 +41,20 @@ def find_former_addresses(
 
     `known` has the constant values of known pages, written as the texts of new ones are.
     """
-    telling_by_former = _telling_values(known, new)
-    former_by_value = {
-        value: former for former, values in telling_by_former.items() for value in values
-    }
+    rare_by_former = _rare_values(known, new)
+    formers_by_value = defaultdict(list)
+    for former, values in rare_by_former.items():
+        for value in values:
+            formers_by_value[value].append(former)
     n_shared: list[tuple[str, str, int]] = []
     for url, page in new.items():
         # One value in a node of its own leads to the known page; the others may stand anywhere.
-        led_to = {former_by_value[text] for text in former_by_value.keys() & set(page.texts)}
-        for former in led_to:
-            n_shown = sum(value in page.whole for value in telling_by_former[former])
-            n_shared.append((url, former, n_shown))
+        alone = formers_by_value.keys() & set(page.texts)
+        for former in {each for text in alone for each in formers_by_value[text]}:
+            n_rare = sum(value in page.whole for value in rare_by_former[former])
+            if n_rare >= MIN_RARE_VALUES:
+                n_shown = sum(is_long(value) and value in page.whole for value in known[former])
+                n_shared.append((url, former, n_shown))
     former_by_new = _without_rival(n_shared)
     new_by_former = _without_rival((former, url, n) for url, former, n in n_shared)
     return {
@@ -58,25 +62,23 @@ def find_former_addresses(
     }
 
 
-def _telling_values(
+def _rare_values(
     known: Mapping[str, Collection[str]], new: Mapping[str, NewPage]
 ) -> dict[str, set[str]]:
-    """Return the telling values of each known page."""
+    """Return the rare values of each known page."""
     n_having = Counter(value for values in known.values() for value in set(values))
     n_showing = Counter(text for page in new.values() for text in set(page.texts))
     max_showing = max(MAX_SHOWING_PAGES, MAX_SHOWING_SHARE * len(new))
-    return {
-        former: {
-            value
-            for value in values
-            if is_long(value) and n_having[value] == 1 and n_showing[value] <= max_showing
-        }
-        for former, values in known.items()
-    }
+
+    def is_rare(value: str) -> bool:
+        is_had_by_few = n_having[value] <= MAX_HAVING_PAGES
+        return is_long(value) and is_had_by_few and n_showing[value] <= max_showing
+
+    return {former: set(filter(is_rare, values)) for former, values in known.items()}
 
 
 def _without_rival(counts: Iterable[tuple[str, str, int]]) -> dict[str, str]:
-    """Return for each page the one that shares the most telling values with it, unless two do."""
+    """Return for each page the one that shares the most values with it, unless two do."""
     n_by_other: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for page, other, n in counts:
         n_by_other[page][other] = n
@@ -84,6 +86,6 @@ def _without_rival(counts: Iterable[tuple[str, str, int]]) -> dict[str, str]:
     for page, counted in n_by_other.items():
         most = max(counted.values())
         others = [other for other, n in counted.items() if n == most]
-        if most >= MIN_TELLING_VALUES and len(others) == 1:
+        if len(others) == 1:
             best[page] = others[0]
     return best

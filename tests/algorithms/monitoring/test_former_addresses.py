@@ -32,12 +32,18 @@ def test_a_value_may_stand_within_a_longer_text_where_another_one_stands_alone()
     assert {} == find_former_addresses(KNOWN, {"/things/10": page("rope 10, sku 10")})
 
 
-def test_a_value_that_two_pages_had_tells_neither() -> None:
-    known = {"/p/1": {"rope", "long", "red"}, "/p/2": {"rope", "long", "blue", "thick"}}
-    assert {} == find_former_addresses(known, {"/things/1": page("rope", "long", "red")})
-    assert {"/things/2": "/p/2"} == find_former_addresses(
-        known, {"/things/2": page("rope", "long", "blue", "thick")}
+def test_of_two_known_pages_it_is_the_one_of_which_it_shows_more() -> None:
+    known = {"/p/1": {"rope", "long", "reddish"}, "/p/2": {"rope", "long", "blue", "thick"}}
+    assert {"/things/1": "/p/1"} == find_former_addresses(
+        known, {"/things/1": page("rope", "long", "reddish")}
     )
+    assert {} == find_former_addresses(known, {"/things/1": page("rope", "long")})
+
+
+def test_a_value_that_three_known_pages_had_tells_none() -> None:
+    known = {f"/p/{n}": {"rope", "long", f"knot {n}"} for n in (1, 2, 3)}
+    assert {} == find_former_addresses(known, {"/things/1": page("rope", "long", "of knot 1")})
+    assert {} == find_former_addresses(known, {"/things/1": page("rope", "long", "knot 1")})
 
 
 def test_a_list_that_names_all_things_is_none_of_them() -> None:
@@ -47,12 +53,15 @@ def test_a_list_that_names_all_things_is_none_of_them() -> None:
 
 
 def test_a_page_with_some_facts_about_a_thing_is_not_its_page() -> None:
-    known = {"/p/10": {"rope 10", "sku 10", "hemp, twisted three times"}}
-    facts = page("rope 10", "sku 10")
-    thing = page("rope 10", "sku 10", "It is of hemp, twisted three times.".lower())
-    assert {"/things/10": "/p/10"} == find_former_addresses(
-        known, {"/facts/10": facts, "/things/10": thing}
-    )
+    known = {
+        "/p/10": {"rope 10", "sku 10", "twisted three times", "hemp"},
+        "/facts/10": {"rope 10", "sku 10", "hemp"},
+    }
+    new = {
+        "/things/10": page("rope 10", "sku 10", "hemp", "it is twisted three times."),
+        "/things/10/facts": page("rope 10", "sku 10", "hemp"),
+    }
+    assert {"/things/10": "/p/10"} == find_former_addresses(known, new)
 
 
 def test_of_two_copies_neither_is_taken() -> None:
