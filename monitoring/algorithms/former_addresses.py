@@ -2,15 +2,15 @@
 
 Paper:      None; section IV-C of Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             2011), knows pages by their addresses.
-Notation:   A value is rare where at most two known pages have it, few new pages show it, and it is as
-            long as own texts are (`outages`): a short one stands in many texts.
+Notation:   A value is a lead where at most two known pages have it and it is as long as own texts are
+            (`outages`): a short one stands in many texts. A lead is rare where few new pages show it.
 Readings:   A new page is a known one at another address where it shows two rare values of it or more, and
             more of its values than of any other known page, and no other new page shows as many of them.
             So a list that names many things is none of them, a page with some facts about a thing is not
             its page, and of two copies of a page neither is taken.
 Departures: None.
 Cost:       Linear in the values and the texts; the values of a known page are looked for in the whole text
-            of those new pages only that show a rare one in a node of its own.
+            of those new pages only that show a lead in a node of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from monitoring.algorithms.outages import is_long
 
 MIN_RARE_VALUES: Final = 2
-MAX_HAVING_PAGES: Final = 2  # known pages that have a rare value: of a thing and of facts about it
+MAX_HAVING_PAGES: Final = 2  # known pages that have a lead: of a thing and of facts about it
 MAX_SHOWING_PAGES: Final = 2  # new pages that show a rare value
 MAX_SHOWING_SHARE: Final = 0.05  # of the new pages, where those are more
 
@@ -41,20 +41,22 @@ def find_former_addresses(
 
     `known` has the constant values of known pages, written as the texts of new ones are.
     """
-    rare_by_former = _rare_values(known, new)
-    formers_by_value = defaultdict(list)
-    for former, values in rare_by_former.items():
-        for value in values:
-            formers_by_value[value].append(former)
+    leads_by_former = _leads(known)
+    formers_by_lead = defaultdict(list)
+    for former, leads in leads_by_former.items():
+        for value in leads:
+            formers_by_lead[value].append(former)
+    n_showing = Counter(text for page in new.values() for text in set(page.texts))
+    max_showing = max(MAX_SHOWING_PAGES, MAX_SHOWING_SHARE * len(new))
     n_shared: list[tuple[str, str, int]] = []
     for url, page in new.items():
         # One value in a node of its own leads to the known page; the others may stand anywhere.
-        alone = formers_by_value.keys() & set(page.texts)
-        for former in {each for text in alone for each in formers_by_value[text]}:
-            n_rare = sum(value in page.whole for value in rare_by_former[former])
-            if n_rare >= MIN_RARE_VALUES:
-                n_shown = sum(is_long(value) and value in page.whole for value in known[former])
-                n_shared.append((url, former, n_shown))
+        alone = formers_by_lead.keys() & set(page.texts)
+        for former in {each for text in alone for each in formers_by_lead[text]}:
+            shown = {value for value in known[former] if is_long(value) and value in page.whole}
+            leads = shown & leads_by_former[former]
+            if sum(n_showing[lead] <= max_showing for lead in leads) >= MIN_RARE_VALUES:
+                n_shared.append((url, former, len(shown)))
     former_by_new = _without_rival(n_shared)
     new_by_former = _without_rival((former, url, n) for url, former, n in n_shared)
     return {
@@ -62,19 +64,15 @@ def find_former_addresses(
     }
 
 
-def _rare_values(
-    known: Mapping[str, Collection[str]], new: Mapping[str, NewPage]
-) -> dict[str, set[str]]:
-    """Return the rare values of each known page."""
+def _leads(known: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Return the values of each known page that hardly another one has."""
     n_having = Counter(value for values in known.values() for value in set(values))
-    n_showing = Counter(text for page in new.values() for text in set(page.texts))
-    max_showing = max(MAX_SHOWING_PAGES, MAX_SHOWING_SHARE * len(new))
-
-    def is_rare(value: str) -> bool:
-        is_had_by_few = n_having[value] <= MAX_HAVING_PAGES
-        return is_long(value) and is_had_by_few and n_showing[value] <= max_showing
-
-    return {former: set(filter(is_rare, values)) for former, values in known.items()}
+    return {
+        former: {
+            value for value in values if is_long(value) and n_having[value] <= MAX_HAVING_PAGES
+        }
+        for former, values in known.items()
+    }
 
 
 def _without_rival(counts: Iterable[tuple[str, str, int]]) -> dict[str, str]:

@@ -64,6 +64,19 @@ def test_a_page_with_some_facts_about_a_thing_is_not_its_page() -> None:
     assert {"/things/10": "/p/10"} == find_former_addresses(known, new)
 
 
+def test_a_name_that_lists_show_as_well_leads_to_its_page() -> None:
+    lists = {f"/list/{n}": page(*(f"rope {n}" for n in range(10, 40))) for n in range(5)}
+    within = {f"/things/{n}": page(f"rope {n}", f"no. sku {n} of acme") for n in range(10, 40)}
+    known = {url: {*values, f"long as {url}"} for url, values in KNOWN.items()}
+    told = {
+        url: NewPage(moved.texts, f"{moved.whole} | long as {url.replace('things', 'p')} is")
+        for url, moved in within.items()
+    }
+    assert {url: url.replace("things", "p") for url in told} == find_former_addresses(
+        known, lists | told
+    )
+
+
 def test_of_two_copies_neither_is_taken() -> None:
     copies = {"/things/10": MOVED["/things/10"], "/print/10": MOVED["/things/10"]}
     assert {} == find_former_addresses(KNOWN, copies)
