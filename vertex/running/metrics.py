@@ -33,9 +33,16 @@ from prometheus_client import (  # noqa: E402 - after the folder is named
     Histogram,
     generate_latest,
     multiprocess,
+    values,
 )
 from prometheus_client.core import GaugeMetricFamily  # noqa: E402 - after the folder is named
 from prometheus_client.registry import Collector  # noqa: E402 - after the folder is named
+
+# What names the files of a process that goes on with the counts of one before it; others have their number.
+COUNTS_OF = "PROMETHEUS_COUNTS_OF"
+values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]  # the library has few types
+    lambda: os.environ.get(COUNTS_OF) or os.getpid()
+)
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 REQUESTS = Counter("vertex_requests", "Requests answered.", ["method", "route", "status"])

@@ -44,6 +44,7 @@ from vertex import environment
 from vertex.core.exceptions import TooBusy
 from vertex.core.views.page_reading import is_reading
 from vertex.running.health import own_name
+from vertex.running.metrics import COUNTS_OF
 from vertex.running.page_answers import Head, answer_request
 from vertex.running.patient_worker import MAX_BODY
 
@@ -65,8 +66,9 @@ class ReadingStopped(TooBusy):
 class PageProcess(LimitedChild):
     """A process that answers requests, and writes down which pages it reads."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int) -> None:
         super().__init__(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS, memory=MEMORY)
+        self._counts_of = f"{os.getpid()}-{number}"  # its successors add theirs
         self._notes: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
 
     def bodies_read(self) -> list[str]:
@@ -86,7 +88,7 @@ class PageProcess(LimitedChild):
             stdout=subprocess.PIPE,
             pass_fds=[notes],
             cwd=ROOT,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", COUNTS_OF: self._counts_of},
         )
 
 
@@ -94,7 +96,7 @@ class PageProcesses:
     """The page processes of a web process; one that is free serves the same site again and again."""
 
     def __init__(self, n_processes: int) -> None:
-        self._all = [PageProcess() for _ in range(n_processes)]
+        self._all = [PageProcess(number) for number in range(n_processes)]
         self._free = list(self._all)
         self._changed = threading.Condition()
 

@@ -151,6 +151,7 @@ def test_a_page_is_read_in_a_page_process(web: Web) -> None:
 
 def test_a_page_process_that_dies_takes_no_other_request_with_it(web: Web) -> None:
     (process,) = web.page_processes()
+    counts = set((web.installation.var / "metrics").iterdir())
     process.send_signal(signal.SIGSTOP)
     answers: list[int] = []
     waits = threading.Thread(target=lambda: answers.append(web.comment("lamp", "lost")[0]))
@@ -162,6 +163,7 @@ def test_a_page_process_that_dies_takes_no_other_request_with_it(web: Web) -> No
     waits.join()
     assert [503] == answers
     assert 201 == web.comment("lamp", "the next one")[0]
+    assert counts == set((web.installation.var / "metrics").iterdir()), "its counts go on"
     assert "lost" not in [text for (text,) in web.installation.query(TEXTS)]
     assert web.installation.query(TOO_HEAVY) == [], "a page that is read in no time is not to blame"
 
