@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -9,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -275,6 +277,27 @@ class TestNewPeople:
         assert not Membership.objects.filter(user=added).exists()
         assert not added.is_superuser
         assert AuditEntry.objects.filter(action="person.created", actor=added).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_comes_twice_at_once_is_added_once(settings: Settings) -> None:
+    settings.OIDC_ADDS_PEOPLE = True
+    people.create_user(username="admin", actor=None)
+    comes_too: list[User] = []
+
+    def come() -> None:
+        comes_too.append(person_named_by(CLAIMS))
+        connection.close()
+
+    other = threading.Thread(target=come)
+    with transaction.atomic():
+        added = person_named_by(CLAIMS)
+        other.start()
+        other.join(0.3)  # in which another account would be made
+    other.join()
+
+    assert [added] == comes_too
+    assert 1 == User.objects.filter(email=ADDRESS).count()
 
 
 def test_without_a_provider_there_is_neither_button_nor_address(db: None) -> None:

@@ -27,6 +27,7 @@ class NobodyKnown(Exception):
         )
 
 
+@transaction.atomic
 def person_named_by(claims: Mapping[str, Any]) -> User:
     """Return the person with the address that the provider has verified. Raises NobodyKnown.
 
@@ -37,6 +38,9 @@ def person_named_by(claims: Mapping[str, Any]) -> User:
     # Some providers write "false".
     if not isinstance(email, str) or not email or claims.get("email_verified") is not True:
         raise NobodyKnown
+    if settings.OIDC_ADDS_PEOPLE:
+        # One after the other: somebody who is added may come by two browsers at once.
+        User.objects.order_by("pk").select_for_update(no_key=True).first()
     like_it = User.objects.filter(email__iexact=email)
     known = [person for person in like_it if _is_same_address(person.email, email)]
     if not known and settings.OIDC_ADDS_PEOPLE:
