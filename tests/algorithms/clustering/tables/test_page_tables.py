@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -109,3 +110,13 @@ class TestTables:
         tree = parse_page(b"<h1>Nothing</h1>").tree
         assert tree is not None
         assert [] == tables_of(tree, "https://shop.example/")
+
+
+def test_a_plain_list_of_thousands_is_read_in_linear_time() -> None:
+    rows = "".join(f"<li><a href=/p/{k}>Thing {k}</a> <b>{k} EUR</b></li>" for k in range(4_000))
+    started = time.thread_time()
+
+    (table,) = tables_of_body(f"<ul>{rows}</ul>".encode(), "text/html", "https://a.example/", 1)
+
+    assert time.thread_time() - started < 12, "by the square it takes half a minute"
+    assert len(table["records"]) > 1_000
