@@ -3,9 +3,9 @@
 A rule is learnt from three annotated pages of each cluster of a site's first version, the next version is
 checked and repaired with `heal_site --accept`, and what the rules give then is held against the truth of all pages
 that both versions have. The versions of the generated sites are 3 one layout redesigned, 4 all templates, 5 two
-fields exchanged; each begins anew from the first one. Version 4 is repaired once more with all its pages at other addresses
-that tell nothing of the former ones, which is not counted among the others. Of real sites those steps are taken that are known to
-be redesigns; their fields were chosen by a program, texts that stand alone at their place and are written the same
+fields exchanged; each begins anew from the first one. Version 4 is repaired once more with all its pages at other
+addresses that tell nothing of the former ones; by what a page is known there was chosen while looking at these sites, so
+it is not counted among the others. Of real sites those steps are taken that are known to be redesigns; their fields were chosen by a program, texts that stand alone at their place and are written the same
 before and after. Fields are counted as the vertical says: constant ones, and those that may have changed since.
 """
 
