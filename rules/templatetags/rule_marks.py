@@ -79,11 +79,13 @@ def confidence_badge(confidence: float | None) -> SafeString | str:
 
 @register.filter
 def value_line(value: Any) -> str:
-    """Write a value in one line: several with commas between, a dash for none."""
+    """Write a value in one line: several with commas between, a price as people do, a dash for none."""
     if value is None or value == []:
         return NOTHING
     if isinstance(value, list):
         return ", ".join(map(value_line, value))
+    if isinstance(value, dict) and "amount" in value:
+        return " ".join(str(value[part]) for part in ("amount", "currency") if value.get(part))
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 

@@ -366,6 +366,13 @@ class TestRecord:
         ):
             assert each in text
 
+    def test_a_price_is_written_as_people_write_it(self, ada: Client) -> None:
+        _, (record,) = shop_with_records(1)
+        record.normalized = {"price": {"amount": "89.00", "currency": "EUR"}}
+        record.save()
+
+        assert "89.00 EUR" in seen(ada, "record", record.pk)
+
     def test_a_record_of_another_site_is_not_found(self, ada: Client) -> None:
         _, (record,) = shop_with_records(1)
         guide = site_of("guide")
