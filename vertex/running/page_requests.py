@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
-from typing import IO, Final
+from typing import IO, Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from zlib import crc32
 
@@ -26,7 +26,7 @@ import structlog
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.wsgi import get_path_info
 from django.db import connection
-from django.http import HttpRequest
+from django.http import FileResponse, HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
 
@@ -206,9 +206,13 @@ class RefusePages:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         token = why_no_page_is_read.set("")
         try:
-            return self.get_response(request)
+            response = self.get_response(request)
+            why_not = why_no_page_is_read.get()
         finally:
             why_no_page_is_read.reset(token)
+        if isinstance(response, StreamingHttpResponse) and not isinstance(response, FileResponse):
+            response.streaming_content = _without_pages(response.streaming_content, why_not)
+        return response
 
     def process_view(
         self, request: HttpRequest, view: object, _args: object, _kwargs: object
@@ -217,6 +221,20 @@ class RefusePages:
             raise request.META[STOPPED]
         if not is_reading(view):
             why_no_page_is_read.set(f"{request.path} is answered by a web thread; flag its view")
+
+
+def _without_pages(parts: Any, why_not: str) -> Iterator[bytes]:
+    """Yield the parts of an answer that is made while it is sent; pages are refused to it, too."""
+    remaining = iter(parts)
+    while True:
+        token = why_no_page_is_read.set(why_not)
+        try:
+            part = next(remaining, None)
+        finally:
+            why_no_page_is_read.reset(token)
+        if part is None:
+            return
+        yield part
 
 
 def _match_of(environ: WSGIEnvironment) -> ResolverMatch | None:

@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 import psutil
 import pytest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.urls import path
 
@@ -189,7 +189,21 @@ def read_flagged(request: HttpRequest) -> HttpResponse:
     return read_unflagged(request)
 
 
-urlpatterns = [path("unflagged/", read_unflagged), path("flagged/", read_flagged)]
+def read_while_sent(request: HttpRequest) -> StreamingHttpResponse:
+    return StreamingHttpResponse(read_unflagged(request).content for _ in range(2))
+
+
+@reads_pages
+def read_flagged_while_sent(request: HttpRequest) -> StreamingHttpResponse:
+    return read_while_sent(request)
+
+
+urlpatterns = [
+    path("unflagged/", read_unflagged),
+    path("flagged/", read_flagged),
+    path("streamed/", read_while_sent),
+    path("streamed/flagged/", read_flagged_while_sent),
+]
 
 
 @pytest.mark.urls("tests.apps.vertex.running.test_page_requests")
@@ -199,4 +213,9 @@ def test_a_view_that_is_not_flagged_reads_no_page() -> None:
         Client().get("/unflagged/")
 
     assert b"True" == Client().get("/flagged/").content, "the control"
+    with pytest.raises(NotReadHere, match="/streamed/"):
+        b"".join(Client().get("/streamed/").streaming_content)  # type: ignore[attr-defined]  # it has
+
+    streamed = Client().get("/streamed/flagged/")
+    assert b"TrueTrue" == b"".join(streamed.streaming_content)  # type: ignore[attr-defined]  # it has
     assert parse_page(b"<p>x").tree is not None, "outside of requests nothing is refused"
