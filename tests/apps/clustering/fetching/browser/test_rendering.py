@@ -178,7 +178,8 @@ def hears_packets(renderer: Renderer) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))
         script = f"""<p>call</p><script>
-            const one = new RTCPeerConnection({{iceServers: [{{urls: "stun:127.0.0.1:{listener.getsockname()[1]}"}}]}});
+            const Connection = window.RTCPeerConnection || window.webkitRTCPeerConnection;
+            const one = new Connection({{iceServers: [{{urls: "stun:127.0.0.1:{listener.getsockname()[1]}"}}]}});
             one.createDataChannel("x");
             one.createOffer().then(offer => one.setLocalDescription(offer));
             setInterval(() => fetch("/more"), 100);
