@@ -11,15 +11,26 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from annotation.algorithms.fields.drafting import SlotChoice, choose_slots
-from annotation.algorithms.fields.matching import MIN_SPREAD, WEIGHTS, MatchingWeights, Table
+from annotation.algorithms.fields.matching import (
+    COLUMNS,
+    MIN_SPREAD,
+    WEIGHTS,
+    MatchingWeights,
+    Table,
+)
 from annotation.algorithms.fields.profiles import fit_of
 from benchmarks.verticals.known_sites import KnownSite, Verticals
 
-C = 0.02
+C = 0.05
+N_STEPS = 300
+# Columns beside the slot's own numbers that may count for a slot or against it.
+OF_EITHER_SIGN = ("sites", "several")
 ALL_OTHERS = 0  # sites; the other numbers are drawn
 N_KNOWN_SITES = (ALL_OTHERS, 2, 1)
 MAX_FIT_OF_NEGATIVE = 0.05
@@ -47,16 +58,13 @@ class Decision(NamedTuple):
 def train(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
     """Return the weights from some verticals.
 
-    Their certainty is fitted on decisions that were made in one half of them by weights from the other.
+    Their certainty is fitted on decisions that were made in each of them by weights from the others.
     """
-    weights = fit(verticals, names)
-    halves = (names[::2], names[1::2])
     decisions = []
-    for half, other_half in (halves, halves[::-1]):
-        weights_of_half = fit(verticals, half)
-        for name in other_half:
-            decisions += decisions_of(verticals, name, weights_of_half)
-    return replace(weights, certainty=calibrate(decisions))
+    for name in names:
+        weights_of_others = fit(verticals, [other for other in names if other != name])
+        decisions += decisions_of(verticals, name, weights_of_others)
+    return replace(fit(verticals, names), certainty=calibrate(decisions))
 
 
 def fit(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
@@ -67,16 +75,47 @@ def fit(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
         for column in zip(*(r for of_site in rows for r in of_site), strict=True)
     )
     scaler = StandardScaler().fit(features)
-    model = LogisticRegression(C=C, max_iter=1_000)
-    model.fit(scaler.transform(features), is_field, sample_weight=weights)
+    *of_columns, intercept = fit_logistic(scaler.transform(features), is_field, weights)
     return MatchingWeights(
         spreads,
         scaler.mean_,
         np.where(scaler.scale_ > 0, scaler.scale_, 1.0),
-        model.coef_[0],
-        float(model.intercept_[0]),
+        np.array(of_columns),
+        intercept,
         UNCALIBRATED,
     )
+
+
+def fit_logistic(features: Table, is_field: NDArray[np.bool_], counts: Table) -> Table:
+    """Return the weights of a logistic regression and its intercept; likeness never counts against a slot.
+
+    Without those bounds what one feature says of the sites learnt from is taken back by its neighbours.
+    """
+    signs = np.where(is_field, 1.0, -1.0)
+
+    def loss(weights: Table) -> tuple[float, Table]:
+        margins = signs * (features @ weights[:-1] + weights[-1])
+        slopes = C * counts * signs * expit(-margins)
+        gradient = np.append(weights[:-1] - features.T @ slopes, -slopes.sum())
+        total = C * counts @ np.logaddexp(0.0, -margins) + weights[:-1] @ weights[:-1] / 2
+        return float(total), gradient
+
+    bounds = [*map(_bounds_of, COLUMNS), (None, None)]
+    begin = np.zeros(len(COLUMNS) + 1)
+    found = minimize(
+        loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": N_STEPS}
+    )
+    fitted: Table = found.x
+    return fitted
+
+
+def _bounds_of(column: str) -> tuple[float | None, float | None]:
+    """Return the least and the greatest weight of a column."""
+    if column in OF_EITHER_SIGN or column.startswith("slot: "):
+        return None, None
+    if column.endswith("distance"):  # against the best one it is a nearness
+        return None, 0.0
+    return 0.0, None
 
 
 def _rows_of(verticals: Verticals, site: KnownSite, spreads: Table) -> list[Rows]:

@@ -1,8 +1,9 @@
 """Decide which slot of a new site is which field of its vertical: one decision a site and field, jointly.
 
 Readings:   The best pair of field and slot is decided first. A slot that shares most of its texts with
-            one that is another field already is unlikely then. For a field of several values the
-            widest slot counts among those that hold the chosen one's texts and are nearly as likely.
+            one that is another field already is unlikely then; of a slot that is a single value, only
+            the first text of each page counts. For a field of several values the widest slot counts
+            among those that hold the chosen one's texts and are nearly as likely.
             Two slots may both be likely and show different things ("$38,695 MSRP", "$39,485 with
             destination"), so certainty asks for a margin over the best slot that shows another value.
 Cost:       Fields times slots for each decision.
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -28,11 +29,12 @@ SHARE_OF_TAKEN_SLOT: Final = 0.2
 MIN_SHARED_TEXTS: Final = 0.5  # of two slots that are taken for one
 MIN_HELD_TEXTS: Final = 0.95  # of the chosen slot, in a wider one
 MAX_LOSS_OF_WIDER: Final = 0.5  # in log-odds
-MIN_PURITY_OF_WIDER: Final = 0.8
 MIN_SHARED_PAGES: Final = 0.5  # with a value in common, of two slots that show the same
 MIN_CLIPPED: Final = 1e-4  # probabilities are bounded by it and by 1 minus it
 MIN_SHARE_OF_TYPE: Final = 0.6  # of the values, to say that they look like one
 MIN_TOKEN_SHARE: Final = 0.3  # of the known slots' labels or values
+
+Texts: TypeAlias = frozenset[tuple[int, int]]  # of a slot: their pages and numbers
 
 _LOOKS: Final = {
     "price": "a price",
@@ -114,9 +116,11 @@ def choose_slots(
     log_odds: Table, known: KnownFields, slots: Sequence[DataSlot]
 ) -> list[SlotChoice]:
     """Return which slot is which field, the fields in their order."""
-    texts = [_texts_of(slot) for slot in slots]
     probabilities = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
     remaining = probabilities.copy()
+    all_texts = [_texts_of(slot) for slot in slots]
+    first_texts = [_first_texts_of(slot) for slot in slots]
+    texts_by_field = [all_texts if field in known.multi else first_texts for field in known.fields]
     choices: list[SlotChoice] = []
     open_fields = set(range(len(known.fields)))
     while open_fields:
@@ -125,48 +129,37 @@ def choose_slots(
             break
         open_fields.discard(field)
         if known.fields[field] in known.multi:
-            best_slot = _widest(best_slot, log_odds[field], slots, texts)
+            best_slot = _widest(best_slot, log_odds[field], all_texts)
         margin = _margin(best_slot, log_odds[field], slots)
         choices.append(SlotChoice(field, best_slot, _clipped(log_odds[field, best_slot]), margin))
         remaining[field] = 0.0
-        for other, other_texts in enumerate(texts):
-            shared = len(other_texts & texts[best_slot])
-            if shared > MIN_SHARED_TEXTS * min(len(other_texts), len(texts[best_slot])):
-                remaining[:, other] *= SHARE_OF_TAKEN_SLOT
+        taken = texts_by_field[field][best_slot]
+        for other in open_fields:
+            for slot, texts in enumerate(texts_by_field[other]):
+                if len(texts & taken) > MIN_SHARED_TEXTS * min(len(texts), len(taken)):
+                    remaining[other, slot] *= SHARE_OF_TAKEN_SLOT
     return sorted(choices, key=lambda choice: choice.field)
 
 
-def _texts_of(slot: DataSlot) -> frozenset[tuple[int, int]]:
+def _texts_of(slot: DataSlot) -> Texts:
     return frozenset((page, text.number) for page, texts in slot.texts.items() for text in texts)
 
 
-def _widest(
-    best_slot: int,
-    log_odds: Table,
-    slots: Sequence[DataSlot],
-    texts: Sequence[frozenset[tuple[int, int]]],
-) -> int:
+def _first_texts_of(slot: DataSlot) -> Texts:
+    return frozenset((page, texts[0].number) for page, texts in slot.texts.items())
+
+
+def _widest(best_slot: int, log_odds: Table, texts: Sequence[Texts]) -> int:
     """Return the slot with most texts among those that hold the chosen one's and are nearly as likely."""
     best = best_slot
-    for index, slot in enumerate(slots):
+    for index, own_texts in enumerate(texts):
         if log_odds[index] < log_odds[best_slot] - MAX_LOSS_OF_WIDER:
             continue
-        if len(texts[index]) <= len(texts[best]) or _label_purity(slot) < MIN_PURITY_OF_WIDER:
+        if len(own_texts) <= len(texts[best]):
             continue
-        if len(texts[index] & texts[best_slot]) >= MIN_HELD_TEXTS * len(texts[best_slot]):
+        if len(own_texts & texts[best_slot]) >= MIN_HELD_TEXTS * len(texts[best_slot]):
             best = index
     return best
-
-
-def _label_purity(slot: DataSlot) -> float:
-    """Return the share of the commonest label of a slot's texts."""
-    n_by_label: dict[str, int] = {}
-    n = 0
-    for texts in slot.texts.values():
-        for text in texts:
-            n_by_label[text.label] = n_by_label.get(text.label, 0) + 1
-            n += 1
-    return max(n_by_label.values()) / n
 
 
 def _margin(best_slot: int, log_odds: Table, slots: Sequence[DataSlot]) -> float:

@@ -5,7 +5,9 @@ Notation:   A matching feature belongs to a field and a slot. The score of a bag
             of both, tokens weighed by their rarity.
 Readings:   One logistic regression serves all fields of all verticals: its weights are learnt over
             verticals and ship with the product, the profile is learnt on the spot. So the first
-            published site helps the second already.
+            published site helps the second already. Of a slot's own numbers only those of behaviour
+            and place are features: what its values look like counts beside the field's alone, or
+            the weights would say that digits are no field where the verticals learnt from have none.
 Cost:       Linear in the tokens of the slots times the examples of the fields.
 """
 
@@ -55,7 +57,7 @@ COLUMNS: Final = (
     "name in class",
     *(f"{name}, against the best slot" for name in RANKED),
     *(f"{name}, against the best field" for name in RANKED),
-    *(f"slot: {name}" for name in SlotNumbers._fields),
+    *(f"slot: {name}" for name in SlotNumbers._fields[N_VALUE_NUMBERS:]),
     "sites",
     "several",
 )
@@ -152,6 +154,7 @@ def matching_features(
     names = np.array(
         [[_name_features(field, slot) for slot in slots] for field in known.fields]
     ).reshape(*shape[:2], 2)
+    own_numbers = numbers[:, N_VALUE_NUMBERS:]
     n_sites = [
         sum(bool(profile.examples.get(field)) for profile in known.profiles)
         for field in known.fields
@@ -165,7 +168,7 @@ def matching_features(
             names,
             against_slots,
             against_fields,
-            np.broadcast_to(numbers, (*shape[:2], numbers.shape[1])),
+            np.broadcast_to(own_numbers, (*shape[:2], own_numbers.shape[1])),
             np.broadcast_to(constant, (*shape[:2], 2)),
         ],
         axis=2,

@@ -31,7 +31,7 @@ MAX_PAGES: Final = 24  # of a cluster; more tell hardly anything new
 MAX_SLOTS: Final = 1_000
 MIN_FILL: Final = 0.1  # of a slot that may be a field
 # What the odds of a slot are worth where it shows on a confirmed page:
-ODDS_OF_ANOTHER_VALUE: Final = 0.01
+ODDS_OF_ANOTHER_VALUE: Final = 0.01  # or one where the page has none
 ODDS_OF_TOO_FEW: Final = 0.05  # or too many, or nothing
 
 
@@ -84,7 +84,7 @@ def _worth_on(page: ConfirmedPage, known: KnownFields, slots: Sequence[DataSlot]
 def _odds(wanted: frozenset[str], shown: frozenset[str]) -> float:
     if wanted == shown:
         return 1.0
-    if shown <= wanted or wanted < shown:
+    if wanted and (shown <= wanted or wanted < shown):
         return ODDS_OF_TOO_FEW
     return ODDS_OF_ANOTHER_VALUE
 

@@ -28,6 +28,12 @@ def number_of(field: str) -> int:
     )
 
 
+def texts_of(number: int) -> set[tuple[int, int]]:
+    """Return the texts of a slot by page and number."""
+    slot = PLAIN[number]
+    return {(page, text.number) for page, texts in slot.texts.items() for text in texts}
+
+
 def log_odds(**likely: dict[int, float]) -> np.ndarray:
     """Return log-odds of -9 but for the slots given by field."""
     table = np.full((len(FIELDS), len(PLAIN)), -9.0)
@@ -50,6 +56,20 @@ def test_no_two_fields_get_one_slot_where_there_is_another() -> None:
 
     choices = {FIELDS[choice.field]: choice.slot for choice in choose_slots(table, KNOWN, PLAIN)}
     assert choices == {"price": price, "maker": name}
+
+
+def test_of_a_slot_that_is_a_single_value_only_the_first_texts_are_taken() -> None:
+    price = number_of("price")
+    own = texts_of(price)
+    holds_price_later = next(
+        number
+        for number, slot in enumerate(PLAIN)
+        if own < texts_of(number) and slot.values(0)[0] != PLAIN[price].values(0)[0]
+    )
+    table = log_odds(maker={holds_price_later: 3.0}, price={price: -2.0})
+
+    choices = {FIELDS[choice.field]: choice.slot for choice in choose_slots(table, KNOWN, PLAIN)}
+    assert choices == {"maker": holds_price_later, "price": price}
 
 
 def test_certainty_asks_for_a_margin_over_another_value() -> None:
@@ -77,19 +97,15 @@ def test_a_slot_with_the_same_values_is_no_rival() -> None:
 def test_a_field_of_several_values_takes_the_wider_slot() -> None:
     several = KnownFields(FIELDS, frozenset({"price"}), KNOWN.profiles)
     price = number_of("price")
-    own = {(page, text.number) for page, texts in PLAIN[price].texts.items() for text in texts}
-    wider = [
-        number
-        for number, slot in enumerate(PLAIN)
-        if own < {(page, text.number) for page, texts in slot.texts.items() for text in texts}
-    ]
+    own = texts_of(price)
+    wider = [number for number in range(len(PLAIN)) if own < texts_of(number)]
     table = log_odds(price={price: 3.0, **dict.fromkeys(wider, 2.8)})
 
     assert wider
     (narrow,) = choose_slots(table, KNOWN, PLAIN)
     (wide,) = choose_slots(table, several, PLAIN)
     assert narrow.slot == price
-    assert sum(map(len, PLAIN[wide.slot].texts.values())) >= len(own)
+    assert len(texts_of(wide.slot)) == max(len(texts_of(number)) for number in wider)
 
 
 def test_it_says_why() -> None:

@@ -51,6 +51,16 @@ def test_a_vertical_without_sites_gives_features_all_the_same() -> None:
     assert np.isfinite(features).all()
 
 
+def test_likeness_never_counts_against_a_slot() -> None:
+    weight_by_column = dict(zip(COLUMNS, shipped_weights().weights, strict=True))
+
+    for column, weight in weight_by_column.items():
+        if column.endswith("distance"):
+            assert weight <= 0, column
+        elif column not in {"sites", "several"} and not column.startswith("slot: "):
+            assert weight >= 0, column
+
+
 def test_weights_are_stored_and_read() -> None:
     weights = shipped_weights()
     read = MatchingWeights.from_json(weights.as_json())
