@@ -133,12 +133,18 @@ def choose_slots(
         margin = _margin(best_slot, log_odds[field], slots)
         choices.append(SlotChoice(field, best_slot, _clipped(log_odds[field, best_slot]), margin))
         remaining[field] = 0.0
-        taken = texts_by_field[field][best_slot]
+        chosen_texts = texts_by_field[field][best_slot]
         for other in open_fields:
             for slot, texts in enumerate(texts_by_field[other]):
-                if len(texts & taken) > MIN_SHARED_TEXTS * min(len(texts), len(taken)):
+                if _is_shared(texts, chosen_texts):
                     remaining[other, slot] *= SHARE_OF_TAKEN_SLOT
     return sorted(choices, key=lambda choice: choice.field)
+
+
+def _is_shared(texts: Texts, chosen_texts: Texts) -> bool:
+    """Return whether two slots have most texts of the smaller one in common."""
+    smaller = min(len(texts), len(chosen_texts))
+    return len(texts & chosen_texts) > MIN_SHARED_TEXTS * smaller
 
 
 def _texts_of(slot: DataSlot) -> Texts:
