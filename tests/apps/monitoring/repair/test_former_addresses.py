@@ -7,14 +7,22 @@ from pathlib import Path
 import pytest
 
 from clustering.models import Page
-from monitoring.models import Proposal, SavedPlan
+from monitoring.models import Proposal, SavedPlan, SiteChange
 from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.proposals import accept_proposal
 from monitoring.services.repair.repairing import repair_request, repair_site
 from rules.models import Record, Rule
 from tests.apps.clustering.demo_sites import store
 from tests.apps.clustering.fake_host import Answer
-from tests.apps.monitoring.monitored_shop import Made, N, archive, redesigned, repair, shop
+from tests.apps.monitoring.monitored_shop import (
+    Made,
+    N,
+    archive,
+    check,
+    redesigned,
+    repair,
+    shop,
+)
 from tests.apps.monitoring.shop_on_host import Shop
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Job, Site
@@ -55,6 +63,8 @@ def names_at(part: str) -> set[str]:
 def test_the_rule_is_learnt_from_the_things_at_their_new_addresses(tmp_path: Path) -> None:
     site = shop()
     let_weights_stay(site)
+    check(site, archive(tmp_path / "before", site, redesigned))
+    assert SiteChange.objects.open().exists()
     repair(site, archive(tmp_path, site, moved), accept=True)
 
     proposal = Proposal.objects.get(decision=Proposal.Decision.PROPOSED)
@@ -71,6 +81,7 @@ def test_the_rule_is_learnt_from_the_things_at_their_new_addresses(tmp_path: Pat
     extract(site)
     assert NAMES == names_at("/things/")
     assert 1 == Rule.objects.published().count()
+    assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
 
 
 def test_other_things_bear_no_witness(tmp_path: Path) -> None:
