@@ -17,7 +17,7 @@ from annotation.models import Annotation, Attribute, Vertical
 from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate, annotate_page
 from annotation.services.samples import sampling
-from clustering.models import Cluster, Page, PageMembership, Snapshot
+from clustering.models import Cluster, Clustering, Page, PageMembership, Snapshot
 from clustering.services.clusters.clusterings import reclustering_request
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from clustering.services.pages.stored_trees import read_tree
@@ -60,14 +60,15 @@ def apply_proposals(
        until somebody has looked at them: the draft is kept.
     4. Draw the samples of clusters with a new rule again.
 
-    A worker that goes on after another one was killed does again what was done, without harm. Raises
-    JobFailed.
+    A worker that goes on after another one was killed does again what was done, without harm; the site
+    is clustered once. Raises JobFailed.
     """
     actor = run.job.created_by
     _store_pages(run, site, fresh)
-    run.renew(message="clustering the site anew")
-    with run.kept_alive():
-        _cluster_site(site, actor)
+    if not _is_clustered_anew(run, site):
+        run.renew(message="clustering the site anew")
+        with run.kept_alive():
+            _cluster_site(site, actor)
     results = []
     for proposal in proposals:
         cluster = main_cluster(site, proposal.plan.urls)
@@ -146,6 +147,15 @@ def _store_pages(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> Non
             n_done = start + len(prepared)
             run.renew(n_done=n_done, n_total=len(pages), message="storing pages")
             store_visits(site=site, prepared=prepared, job=run.job)
+
+
+def _is_clustered_anew(run: JobRun, site: Site) -> bool:
+    """Return whether the site was clustered since the job was asked for, with its pages as they are."""
+    clusterings = Clustering.objects.current().without_model()
+    current = clusterings.filter(site=site, made_at__gt=run.job.created_at).first()
+    if current is None:
+        return False
+    return not Snapshot.objects.filter(page__site=site, fetched_at__gt=current.made_at).exists()
 
 
 def _cluster_site(site: Site, actor: User | None) -> None:

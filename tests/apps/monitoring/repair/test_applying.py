@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Annotation
+from clustering.models import Clustering
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.repair import applying
 from monitoring.services.repair.repairing import repair_request, repair_site
@@ -27,6 +28,7 @@ def test_a_worker_killed_while_it_accepts_is_followed_by_one_that_ends_it(
     site = shop()
     source = archive(tmp_path, site, redesigned)
     check(site, source)
+    n_clusterings = Clustering.objects.count()
     job = enqueue(repair_request(site=site, source=source, is_accepted=True))
 
     def die(*_: object) -> None:
@@ -39,6 +41,7 @@ def test_a_worker_killed_while_it_accepts_is_followed_by_one_that_ends_it(
     done = run_job(job.pk, repair_site)
 
     assert Job.State.DONE == done.state, done.error
+    assert n_clusterings + 1 == Clustering.objects.count(), "a clustering that is there is kept"
     assert ["published"] == [state for _, state in rules_of(site) if state != "retired"]
     assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
     assert {("proposed", "accepted"), ("needs_annotation", "waiting")} == set(
