@@ -12,7 +12,9 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
+from django.core.management.color import no_style
 from django.db import connection, transaction
+from django.db.models import Model
 from django.test import override_settings
 from django.utils import timezone
 
@@ -64,6 +66,11 @@ def bring_back(name: str) -> bool:
                 f"INSERT INTO {each.table} ({', '.join(each.columns)}) VALUES ({places})",
                 [_later(row, age) for row in each.rows],
             )
+        # A test before may have set them back: what is created next would get a number of these rows.
+        written = {each.table for each in kept.tables}
+        models = [model for model in _models() if _quoted_table(model) in written]
+        for statement in connection.ops.sequence_reset_sql(no_style(), models):
+            cursor.execute(statement)
     for setting in FOLDERS:
         if (kept.folder / setting).exists():
             shutil.copytree(kept.folder / setting, getattr(settings, setting), dirs_exist_ok=True)
@@ -72,19 +79,29 @@ def bring_back(name: str) -> bool:
 
 def _tables() -> list[tuple[str, list[str]]]:
     """Return the tables of the product, quoted, with the columns that can be written."""
-    quote = connection.ops.quote_name
     return [
         (
-            quote(model._meta.db_table),
+            _quoted_table(model),
             [
-                quote(field.column)
+                connection.ops.quote_name(field.column)
                 for field in model._meta.local_concrete_fields
                 if field.column and not field.generated
             ],
         )
+        for model in _models()
+    ]
+
+
+def _models() -> list[type[Model]]:
+    return [
+        model
         for model in apps.get_models(include_auto_created=True)
         if model._meta.app_label not in {"contenttypes", "auth"} and not model._meta.proxy
     ]
+
+
+def _quoted_table(model: type[Model]) -> str:
+    return connection.ops.quote_name(model._meta.db_table)
 
 
 def _rows_of(table_and_columns: tuple[str, list[str]]) -> TableRows:

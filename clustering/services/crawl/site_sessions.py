@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,6 +11,7 @@ from django.utils import timezone
 
 from clustering.fetching.client import Fetched
 from clustering.fetching.log_in import LogInFailed
+from clustering.fetching.loop import do_in_thread
 from clustering.fetching.proxies import ProxyServer
 from clustering.fetching.sessions import SiteLogIn, SiteSession
 from clustering.models import SiteFetching
@@ -66,7 +66,7 @@ async def call_apart(function: Callable[..., Any], answer: Fetched, *args: objec
     """
     call = partial(call_when_free, function, answer.body, answer.content_type, *args)
     try:
-        return await asyncio.to_thread(call)
+        return await do_in_thread(call)
     except (CallStopped, CallFailed, ChildrenBusy) as error:
         raise LogInFailed(f"{answer.final_url} cannot be read: {error}") from None
 

@@ -328,7 +328,7 @@ class TestPeopleInTheBrowser:
         for number in range(30):
             person(f"user-{number}", Role.VIEWER)
 
-        with django_assert_max_num_queries(11):  # type: ignore[operator]  # a fixture without types
+        with django_assert_max_num_queries(12):  # type: ignore[operator]  # a fixture without types
             browser.get(reverse("people"))
 
     def test_adding_makes_a_password_and_shows_it_once(self, browser: Client, alpine: Site) -> None:
