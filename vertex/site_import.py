@@ -203,6 +203,7 @@ def _check_members(archive: zipfile.ZipFile) -> None:
 
 
 def _check_description(archive: zipfile.ZipFile) -> None:
+    """Raise ValueError where another version wrote the file."""
     description = orjson.loads(_read(archive, "export.json", MAX_DESCRIPTION))
     if description["format"] != site_export.FORMAT:
         raise ValueError(
@@ -232,8 +233,9 @@ def _import_bodies(archive: zipfile.ZipFile, report: Callable[[], object]) -> se
 
 def _store(body_by_name: Mapping[str, bytes]) -> set[str]:
     """Store bodies that are what their names say; one that is not is refused."""
-    for name, body in zip(body_by_name, page_store().put_many(body_by_name.values()), strict=True):
-        if name != body:
+    names_here = page_store().put_many(body_by_name.values())
+    for name, name_here in zip(body_by_name, names_here, strict=True):
+        if name != name_here:
             raise ValueError(f"the body {name} is not what its name says")
     return set(body_by_name)
 

@@ -222,8 +222,13 @@ def wait_for_end(page: Page, database: Path, first: int, task: str) -> None:
 
 def turns_of_jobs(database: Path, first: int) -> list[float]:
     """Return when the jobs since the first were created, began and ended."""
-    times = [time for job in jobs_since(database, first) for time in job[1:] if time]
-    return [datetime.fromisoformat(time).replace(tzinfo=UTC).timestamp() for time in times]
+    turns = []
+    for _, *times in jobs_since(database, first):
+        for time_of_turn in times:
+            if time_of_turn:  # a job that waits has not begun
+                turn = datetime.fromisoformat(time_of_turn).replace(tzinfo=UTC)
+                turns.append(turn.timestamp())
+    return turns
 
 
 def jobs_since(database: Path, first: int) -> list[tuple[str, str, str | None, str | None]]:

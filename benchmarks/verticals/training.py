@@ -94,6 +94,7 @@ def fit_logistic(features: Table, is_field: NDArray[np.bool_], counts: Table) ->
     signs = np.where(is_field, 1.0, -1.0)
 
     def loss(weights: Table) -> tuple[float, Table]:
+        """Return what a logistic regression with squared weights makes least, and its gradient."""
         margins = signs * (features @ weights[:-1] + weights[-1])
         slopes = C * counts * signs * expit(-margins)
         gradient = np.append(weights[:-1] - features.T @ slopes, -slopes.sum())
