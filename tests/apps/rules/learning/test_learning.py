@@ -26,11 +26,19 @@ from tests.apps.rules.shop_cast import (
     products_of,
     shop,
 )
-from vertex.core.models import AuditEntry, Job
+from vertex.core.models import AuditEntry, Job, Site
 from vertex.core.services.jobs.jobs import JobFailed, run_job
 from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+def refused_job(site: Site, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """Return a job whose rule was learnt, and could not be published the first time."""
+    job = create_here(learning_request(site=site, is_draft=False))
+    monkeypatch.setattr(learning, "publish_rule", refuse_once(monkeypatch))
+    run_job(job.pk, learn_rules)
+    return job
 
 
 def refuse_once(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
@@ -82,9 +90,7 @@ class TestLearning:
     ) -> None:
         site = shop()
         annotate_product(site, 1)
-        job = create_here(learning_request(site=site, is_draft=False))
-        monkeypatch.setattr(learning, "publish_rule", refuse_once(monkeypatch))
-        run_job(job.pk, learn_rules)
+        job = refused_job(site, monkeypatch)
         annotate_product(site, 3)
         Job.objects.update(due_at=timezone.now())
 
@@ -96,9 +102,7 @@ class TestLearning:
     ) -> None:
         site = shop()
         annotate_product(site, 1)
-        job = create_here(learning_request(site=site, is_draft=False))
-        monkeypatch.setattr(learning, "publish_rule", refuse_once(monkeypatch))
-        run_job(job.pk, learn_rules)
+        job = refused_job(site, monkeypatch)
         Attribute.objects.filter(name="name").update(is_constant=False)
         Job.objects.update(due_at=timezone.now())
 
