@@ -201,6 +201,14 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def is_alive(pid: int) -> bool:
+    """A process that ended is not, though nobody has collected it yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def wait_until(is_so: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
     """Ask again and again; return the first answer that is true."""
     deadline = time.monotonic() + seconds

@@ -1,8 +1,9 @@
-"""What is marked for the second database is where the second pass looks."""
+"""The run of all tests: where the second pass looks, and what a failed test gets."""
 
+import sys
 from pathlib import Path
 
-from tests.__main__ import DATABASE_TESTS
+from tests.__main__ import DATABASE_TESTS, MOST_RUN_AGAIN, TESTS_FAILED, run_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKS = ("mark.both_databases", "mark.postgres", "mark.redis")
@@ -22,3 +23,39 @@ def test_tests_for_both_databases_are_where_the_second_pass_looks() -> None:
 
 def test_marked_tests_are_found() -> None:
     assert "tests/apps/core/jobs/test_jobs.py" in marked()
+
+
+class TestFailedTests:
+    """Tests of files that another process runs: they fail as long as a mark of a first attempt is missing."""
+
+    UNSTEADY = """
+from pathlib import Path
+import pytest
+
+@pytest.mark.parametrize("number", range({n}))
+def test_unsteady(number):
+    attempt = Path(__file__).with_name(f"attempt_{{number}}")
+    is_second = attempt.exists()
+    attempt.touch()
+    assert is_second and {passes}
+
+def test_steady():
+    assert True
+"""
+
+    def run(self, tmp_path: Path, n: int, *, passes: bool = True) -> tuple[int, list[str]]:
+        (tmp_path / "test_shop.py").write_text(self.UNSTEADY.format(n=n, passes=passes))
+        command = [sys.executable, "-m", "pytest", "-q", "--noconftest", "-c", "/dev/null"]
+        command += ["--rootdir", str(tmp_path), str(tmp_path)]
+        return run_tests(command, tmp_path / "cache")
+
+    def test_one_that_passes_alone_is_named_and_stops_nothing(self, tmp_path: Path) -> None:
+        status, unsteady = self.run(tmp_path, 1)
+
+        assert (status, unsteady) == (0, ["test_shop.py::test_unsteady[0]"])
+
+    def test_one_that_fails_again_fails_the_run(self, tmp_path: Path) -> None:
+        assert self.run(tmp_path, 1, passes=False) == (TESTS_FAILED, [])
+
+    def test_many_are_a_fault_of_the_change(self, tmp_path: Path) -> None:
+        assert self.run(tmp_path, MOST_RUN_AGAIN + 1) == (TESTS_FAILED, [])

@@ -16,7 +16,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.conftest import IS_FULL
-from tests.installation import PATIENCE, Installation, own_database, wait_until
+from tests.installation import PATIENCE, Installation, is_alive, own_database, wait_until
 from tests.servers import free_port
 from vertex.management.commands import up
 
@@ -76,7 +76,7 @@ def test_it_serves_works_restarts_what_died_and_stops_cleanly(installation: Inst
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=PATIENCE) == 0
     assert time.monotonic() - begun < (15 if IS_FULL else PATIENCE)
-    assert [member for member in members if member.is_running()] == []
+    assert [member for member in members if is_alive(member.pid)] == []
     assert installation.log("up").endswith("stopped\n")
 
 
@@ -88,8 +88,9 @@ def test_nothing_outlives_it_when_it_is_killed(installation: Installation) -> No
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
 
-    _, alive = psutil.wait_procs(members, timeout=PATIENCE)
-    assert alive == []
+    wait_until(
+        lambda: not any(is_alive(member.pid) for member in members), "everything it started is gone"
+    )
 
 
 def beats(installation: Installation) -> list[str]:

@@ -7,11 +7,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.installation import wait_until
+from tests.installation import is_alive, wait_until
 from vertex.running import supervision
 from vertex.running.supervision import Child, ChildFailed, Supervisor
 
@@ -49,13 +48,6 @@ def supervise(*children: Child, until: Callable[[list[str]], bool]) -> list[str]
         watcher.join()
     assert problems == [], lines
     return lines
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_each_line_says_which_child_it_is_of() -> None:
