@@ -65,6 +65,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("operations/jobs/", jobs.jobs, name="jobs"),
     path("operations/work-word/", jobs.work_word, name="work_word"),
     path("operations/jobs/<id:pk>/", jobs.job, name="job"),
+    path("operations/jobs/<id:pk>/word/", jobs.job_word, name="job_word"),
     path("operations/jobs/<id:pk>/cancel/", jobs.cancel_job, name="cancel_job"),
     path("operations/jobs/<id:pk>/retry/", jobs.retry_job, name="retry_job"),
     path("operations/jobs/<id:pk>/file/", jobs.job_file, name="job_file"),

@@ -29,7 +29,10 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.exclude(state__in=[Job.State.DUE, Job.State.RUNNING])
 
     def progress_word(self) -> str:
-        """Return a word that changes whenever one of the jobs begins to wait, or ends."""
+        """Return a word that changes whenever one of the jobs begins to wait, or ends.
+
+        It begins with the number of those that have not ended.
+        """
         # Two questions, each answered by an index: every open page asks once a second.
         n_unfinished = self.unfinished().count()
         last_end = self.aggregate(last_end=Max("finished_at"))["last_end"]

@@ -25,6 +25,7 @@ register = Library()
 
 NOTHING = "\u2013"  # a dash
 END_OF_URL = 18
+READ_WITHIN = timedelta(seconds=5)  # any page, from its first question on
 MAX_UNBROKEN = 16  # characters of a name that has room on any screen
 WORDS_MEET = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_.])")
 MINUTE, HOUR, DAY, WEEK = (
@@ -283,7 +284,10 @@ def sort_heading(context: Context, key: str, word: str, look: str = "") -> dict[
 
 @register.simple_tag(takes_context=True)
 def followed_work(context: Context) -> SafeString:
-    """Return where a page asks whether work has ended, and what the answer was when it was drawn."""
+    """Return where a page asks whether work has ended, and what the answer was when it was drawn.
+
+    Where a job ended just now the answer is left out: the page may have been read before, and looks again.
+    """
     user, site = context.get("user"), context.get("site")
     if not isinstance(user, User):
         return SafeString("")
@@ -292,9 +296,10 @@ def followed_work(context: Context) -> SafeString:
     if isinstance(site, Site):
         visible = visible.filter(site=site)
         query = f"?site={quote(site.name)}"
+    has_just_ended = visible.filter(finished_at__gt=timezone.now() - READ_WITHIN).exists()
     return format_html(
         'data-follows="{}{}" data-followed="{}"',
         reverse("work_word"),
         query,
-        visible.progress_word(),
+        "" if has_just_ended else visible.progress_word(),
     )

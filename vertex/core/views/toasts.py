@@ -18,13 +18,19 @@ def tell(
     *,
     undo_url: str = "",
     undo_fields: Iterable[tuple[str, str]] = (),
+    until_end_of: Job | None = None,
 ) -> None:
-    """Show a toast on the next page; `undo_url` with the fields posted to it takes the change back."""
-    undo = json.dumps({"url": undo_url, "fields": list(undo_fields)}) if undo_url else ""
-    messages.success(request, text, extra_tags=undo)
+    """Show a toast on the next page; `undo_url` with the fields posted to it takes the change back.
+
+    What is true only while a job goes on leaves at the end of it.
+    """
+    undo: dict[str, object] = {"url": undo_url, "fields": list(undo_fields)}
+    if until_end_of is not None:
+        undo["job"] = until_end_of.pk
+    messages.success(request, text, extra_tags=json.dumps(undo) if undo_url else "")
 
 
 def tell_of_job(request: HttpRequest, job: Job) -> None:
     """Show a toast of a job that was started; taking it back cancels the job."""
     cancel = reverse("cancel_job", args=[job.pk])
-    tell(request, f"{job.title}: the job is waiting.", undo_url=cancel)
+    tell(request, f"{job.title}: the job is waiting.", undo_url=cancel, until_end_of=job)

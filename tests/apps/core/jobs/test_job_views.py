@@ -104,6 +104,12 @@ class TestList:
         Job.objects.filter(pk=done.pk).update(state=Job.State.DUE)
         assert "every 2s" in text(viewer, "jobs")
 
+    def test_a_page_made_as_a_job_ended_looks_again(self, viewer: Client, shop: Site) -> None:
+        ended = job(shop, Job.State.DONE, finished_at=timezone.now())
+        assert 'data-followed=""' in text(viewer, "jobs")
+        Job.objects.filter(pk=ended.pk).update(finished_at=timezone.now() - timedelta(minutes=1))
+        assert 'data-followed="0-' in text(viewer, "jobs")
+
     def test_nothing_yet_says_what_will_be_here(self, viewer: Client) -> None:
         assert "No jobs yet" in text(viewer, "jobs")
 

@@ -13,6 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from vertex.core.models import Job, Membership, Role, Site, User
+from vertex.core.models.jobs import JobQuerySet
 from vertex.core.services.jobs import jobs as job_services
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import check_role, check_role_at, needs_role, user_of
@@ -71,9 +72,19 @@ def work_word(request: HttpRequest) -> HttpResponse:
     """Answer with a word that changes when a job of the site begins or ends: open pages ask for it."""
     visible = Job.objects.visible_to(user_of(request))
     name = words(request, "site")
-    followed = visible.filter(site__name=name) if name else visible
+    return _word_of(visible.filter(site__name=name) if name else visible)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def job_word(request: HttpRequest, pk: int) -> HttpResponse:
+    """Answer with a word that changes when one job ends: what tells of the job asks for it."""
+    return _word_of(Job.objects.visible_to(user_of(request)).filter(pk=pk))
+
+
+def _word_of(jobs: JobQuerySet) -> HttpResponse:
     return HttpResponse(
-        followed.progress_word(), content_type="text/plain", headers={"Cache-Control": "no-store"}
+        jobs.progress_word(), content_type="text/plain", headers={"Cache-Control": "no-store"}
     )
 
 
@@ -132,6 +143,7 @@ def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         f"{failed.title} goes on where it stopped.",
         undo_url=reverse("cancel_job", args=[pk]),
+        until_end_of=failed,
     )
     return _back(request, failed)
 

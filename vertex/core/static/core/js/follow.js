@@ -2,7 +2,10 @@
 // somebody has typed, opened or selected stays, and so does the focus.
 import { tell } from "./toasts.js";
 
-const EVERY = 1000; // milliseconds between two looks: with the page itself an outdated figure stays two seconds at most
+// Milliseconds between two looks, while nothing is at work and while a job may end: with the time that the page itself
+// takes, an outdated figure stays two seconds at most.
+const EVERY = 1000;
+const AT_WORK = 500;
 // Parts that scripts draw, that look for news by themselves, or that are open just now.
 const OWN_PARTS = "noscript, [data-map], [data-graph], [data-page-frame], [data-follows-itself], details.menu[open], dialog[open]";
 const PARTS = [".page-header", ".content"];
@@ -107,20 +110,23 @@ function keepWhatWasAsked() {
   });
 }
 
+// The word begins with the number of jobs that have not ended. A page that was made while one ended has none.
+const isAtWork = (word) => !word.startsWith("0-");
+
 export function followWork() {
   const address = document.querySelector("[data-follows]")?.dataset.follows;
   if (!address) return;
-  let known = null;
+  let known = document.querySelector("[data-follows]").dataset.followed;
   keepWhatWasAsked();
   async function look() {
-    let wait = EVERY;
+    let wait = isAtWork(known) ? AT_WORK : EVERY;
     try {
       if (document.hidden) return;
       const answer = await fetch(address, { headers: { Accept: "text/plain" } });
       if (answer.redirected) tell("You are logged out. Log in again: what is shown may be old.");
       if (!answer.ok || answer.redirected) return;
       const state = await answer.text();
-      if (known !== null && state !== known) {
+      if (state !== known) {
         await bringUpToDate();
         wait = 0; // a job may have ended while the page was on its way
       }
@@ -131,6 +137,5 @@ export function followWork() {
       setTimeout(look, wait);
     }
   }
-  known = document.querySelector("[data-follows]").dataset.followed ?? null;
-  setTimeout(look, EVERY);
+  setTimeout(look, isAtWork(known) ? AT_WORK : EVERY);
 }

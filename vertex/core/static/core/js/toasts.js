@@ -11,6 +11,14 @@ function leaveLater(toast) {
   }, STAY);
 }
 
+/** Take away what was true only while a job went on, once the job has ended. */
+async function leaveWithJobs() {
+  for (const toast of document.querySelectorAll(".toast[data-word-of-job]")) {
+    const answer = await fetch(toast.dataset.wordOfJob, { headers: { Accept: "text/plain" } });
+    if (answer.ok && !answer.redirected && (await answer.text()).startsWith("0-")) toast.remove();
+  }
+}
+
 export function watchToasts() {
   const place = document.getElementById("toasts");
   if (!place) return;
@@ -21,6 +29,7 @@ export function watchToasts() {
   place.addEventListener("click", (event) => {
     if (event.target.closest("[data-close]")) event.target.closest(".toast").remove();
   });
+  document.addEventListener("vertex:updated", leaveWithJobs);
   document.addEventListener("htmx:sendError", () => tell("The server does not answer. What is shown may be old."));
   document.addEventListener("htmx:responseError", (event) => {
     if (event.detail.xhr.status >= 500) tell("The server could not answer. Load the page again.");
