@@ -184,7 +184,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
             "timeout": 20,
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;"
-                "PRAGMA mmap_size=268435456; PRAGMA cache_size=-65536"
+                "PRAGMA cache_size=-65536"
             ),
         },
     }
