@@ -71,8 +71,9 @@ def main(server: str, n_faults: int, seconds: float, kinds: Sequence[str]) -> No
     for n in range(n_faults):
         if time.monotonic() > until:
             break
-        trial = trials[n % len(trials)]
-        fault = KILL if n % 4 else CUT
+        n_round, place = divmod(n, len(trials))
+        trial = trials[place]
+        fault = KILL if n_round % 4 else CUT
         outcome = stages.suffer(trial, fault, numbers.choice(trial.points))
         sys.stdout.write(json.dumps(asdict(outcome)) + "\n")
         sys.stdout.flush()
@@ -92,13 +93,11 @@ class Stages:
     """Databases in which a job is about to begin, as many copies as there are faults."""
 
     def __init__(self, server: str) -> None:
-
         self._server = server
         self._own = connection.settings_dict["NAME"]
 
     def prepare(self, kind: str) -> Trial:
         """Set the stage for a kind of job, and run it once without a fault."""
-
         template = f"deaths_{kind}"
         self._copy(self._own, template)
         with self._using(template):
