@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}/monitoring/", sites.site_monitoring, name="site_monitoring"),
     path(f"{SITE}/monitoring/bellwethers/", sites.bellwethers, name="bellwethers"),
     path(f"{SITE}/monitoring/check/", checks.check_site, name="check_site"),
+    path(f"{SITE}/monitoring/repair/", repairs.repair_site, name="repair_site"),
     path(f"{SITE}/stream/", site_stream.site_stream, name="site_stream"),
     path(f"{SITE}/stream/goal/", site_stream.save_goal, name="save_goal"),
     path(f"{SITE}/stream/step/", site_stream.switch_step, name="switch_step"),

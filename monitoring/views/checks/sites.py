@@ -39,6 +39,7 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
         "n_rules": Rule.objects.published().of_site(site).count(),
         "open_changes": changes.open(),
         "ended_changes": changes.ended()[:10],
+        "is_away": alerts.filter(kind=Alert.Kind.UNREACHABLE).exists(),
         "groups": overview_rows.alert_groups(alerts, user, timezone.now()),
         "days": calendars_of([site.pk], CALENDAR_DAYS)[site.pk],
         "kinds": KINDS,

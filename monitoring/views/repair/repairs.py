@@ -14,7 +14,7 @@ from monitoring.services.checks import changes
 from monitoring.services.repair import proposals, repairing
 from monitoring.views.checks.change_rows import new_snapshots
 from monitoring.views.checks.site_changes import context_of
-from vertex.core.models import Role
+from vertex.core.models import Role, Site
 from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
@@ -29,10 +29,21 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Start a repair from the source in which the change was found."""
     change = _change(name, pk)
     source = change.found_by.source if change.found_by else ""
+    _start_repair(request, change.site, source)
+    return redirect("site_change", name=name, pk=pk)
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def repair_site(request: HttpRequest, name: str) -> HttpResponse:
+    """Start a repair without a site change: checks see none where all addresses changed."""
+    _start_repair(request, get_object_or_404(Site, name=name))
+    return redirect("site_monitoring", name=name)
+
+
+def _start_repair(request: HttpRequest, site: Site, source: str = "") -> None:
     try:
-        job = enqueue(
-            repairing.repair_request(site=change.site, source=source), actor=user_of(request)
-        )
+        job = enqueue(repairing.repair_request(site=site, source=source), actor=user_of(request))
     except JobExists as error:
         messages.info(request, str(error))
     except (ValidationError, UnreadableFile) as error:
@@ -41,7 +52,6 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         tell(
             request, "The repair waits for a worker.", undo_url=reverse("cancel_job", args=[job.pk])
         )
-    return redirect("site_change", name=name, pk=pk)
 
 
 @reads_pages

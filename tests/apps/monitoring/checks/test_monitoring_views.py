@@ -229,6 +229,19 @@ class TestSite:
         watched("shop")
         assert "12/12" in text(ops, "site", "shop")
 
+    def test_one_that_is_away_may_have_moved_and_is_repaired(self, ops: Client) -> None:
+        site = watched("shop")
+        assert "Did its addresses change?" not in text(ops, "site_monitoring", "shop")
+        settle_alert(site=site, kind=Alert.Kind.UNREACHABLE, text="12 of 12 cannot be reached")
+        assert "Did its addresses change?" in text(ops, "site_monitoring", "shop")
+        assert "Did its addresses change?" not in text(
+            client_of(Role.VIEWER), "site_monitoring", "shop"
+        )
+
+        ops.post(reverse("repair_site", args=["shop"]))
+
+        assert "monitoring.heal_site" == Job.objects.latest("pk").task
+
 
 class TestCheck:
     def test_shows_each_page_with_its_tests_and_both_verdicts(self, ops: Client) -> None:
