@@ -32,6 +32,9 @@ GIVEN_AWAY = {
     "read_of_page",
     "call",
 }
+# The one command that reads pages without limits: it needs no installation, and rules run on large pages in
+# children.
+WITHOUT_LIMITS = "rules.management.commands.extract_bundle"
 JOBS = {"JobKind"}  # done elsewhere than where they are named
 
 
@@ -198,6 +201,16 @@ def test_each_view_that_reads_pages_is_flagged() -> None:
     }
 
     assert {} == unflagged
+
+
+def test_each_command_that_reads_pages_has_limits() -> None:
+    limits = Name("vertex.core.services.jobs.step_limits", "limited_steps")
+    commands = [name for name in mentions() if ".management.commands." in name.module]
+    reading = {name.module for name in commands if way_to_parser(name)}
+    limited = {name.module for name in commands if limits in mentions()[name]}
+
+    assert {WITHOUT_LIMITS} == reading - limited
+    assert len(limited & reading) > 3, "the control"
 
 
 def test_views_that_read_pages_are_found() -> None:

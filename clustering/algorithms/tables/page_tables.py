@@ -155,6 +155,26 @@ def tables_of_body(body: bytes, content_type: str, url: str, n_best: int) -> lis
     return [asdict(table) for table in tables_of(parsed.tree, url, parsed.encoding, n_best)]
 
 
+def rows_of_body(
+    body: bytes, content_type: str, url: str, n_best: int
+) -> tuple[list[dict[str, Any]], str]:
+    """Return the records of all lists of a page, and what is wrong with the page, blank for nothing."""
+    parsed = parse_page(body, content_type)
+    if parsed.tree is None:
+        return [], parsed.problem
+    rows = [
+        {
+            "list": table.rank,
+            "index": index,
+            "record": row,
+            **({"detail": table.detail_urls[index]} if table.detail_column else {}),
+        }
+        for table in tables_of(parsed.tree, url, parsed.encoding, n_best)
+        for index, row in enumerate(table.rows())
+    ]
+    return rows, parsed.problem
+
+
 def _table(rank: int, found_list: FoundList, base: str, pagination: Pagination) -> ListTable:
     columns = read_all_fields(found_list.records)
     shown = [column for column in columns if not column.left_out]

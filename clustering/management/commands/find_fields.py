@@ -15,6 +15,7 @@ from clustering.services.clusters.found_fields import (
     field_lines,
 )
 from vertex.core.management.output import WorkCommand
+from vertex.core.services.jobs.step_limits import begin_step, limited_steps
 
 MOST_CHARS = 32  # of a cell of the table
 
@@ -53,8 +54,10 @@ class Command(WorkCommand):
         with (
             self.open_output(options["output"]) as lines,
             self.progress(f"{site.name}: finding fields", len(clusters)) as advance,
+            limited_steps(),
         ):
             for cluster in clusters:
+                begin_step()
                 of_cluster = cluster_fields(cluster)
                 if len(of_cluster.pages) < MIN_PAGES:
                     self.notice(f"{cluster.name}: fewer than {MIN_PAGES} pages, so nothing varies")

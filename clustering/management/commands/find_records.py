@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeAlias
 
 from django.core.management.base import CommandError, CommandParser
-from lxml.html import HtmlElement
 
-from clustering.algorithms.published import urest
-from clustering.algorithms.records.finding import FoundList, find_records
-from clustering.algorithms.records.page_model import MAX_ELEMENTS
+from clustering.algorithms.records.body_lists import DEFAULT, FINDERS, lists_of_body
 from clustering.dom.addresses import address_keys
-from clustering.dom.page import PageTooLarge, parse_page
+from clustering.services.children.limits import CallStopped, ChildrenBusy, call_when_free
 from clustering.services.pages.archives import open_source
 from clustering.services.pages.source_pages import Item, Skipped, SourcePage
 from vertex.core.management.output import STANDARD, Lines, WorkCommand, kept_standard_input
 
-CUT = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
 BASE_URL = "http://localhost/"
-Finder: TypeAlias = Callable[[HtmlElement, int], list[FoundList]]
-DEFAULT = "default"
-FINDERS: dict[str, Finder] = {DEFAULT: find_records, "urest": urest.find_lists}
+# What a line says of each list or record, and what is wrong with the page, blank for nothing.
+Found: TypeAlias = tuple[list[dict[str, Any]], str]
+P = ParamSpec("P")
 
 
 class Command(WorkCommand):
@@ -32,6 +28,7 @@ class Command(WorkCommand):
         " no records."
     )
     has_algorithms: ClassVar = True
+    failures = (ChildrenBusy,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("source", metavar="SOURCE")
@@ -54,7 +51,7 @@ class Command(WorkCommand):
         self.add_output_argument(parser)
 
     def handle(self, *args: str, **options: str) -> None:
-        self.find = FINDERS[options.get("algorithm", DEFAULT)]
+        self.algorithm = options.get("algorithm", DEFAULT)
         n_best = int(options["best"])
         if n_best < 1:
             raise CommandError(f"--best is {n_best}; it must be 1 or more", returncode=2)
@@ -84,35 +81,29 @@ class Command(WorkCommand):
             lines.write(line)
 
     def lines(self, page: SourcePage, n_best: int) -> list[dict[str, object]]:
-        """Return the lines of a page."""
-        return lines_of(page, n_best, self.find, self.report_bad_line)
+        """Return a line for each list of a page, or one without records and why."""
+        lists, problem = self.read_of_page(page, lists_of_body, self.algorithm, n_best)
+        if not lists:
+            return [_line_without_list(page.url, problem)]
+        return [
+            {**address_keys(page.url), "rank": rank, **found_list, **_reason_json(problem)}
+            for rank, found_list in enumerate(lists, 1)
+        ]
 
-
-def lines_of(
-    page: SourcePage, n_best: int, find: Finder, report_bad_line: Callable[[str, str], None]
-) -> list[dict[str, object]]:
-    """Return a line for each list of a page, or one without records and why."""
-    try:
-        parsed = parse_page(page.body, page.content_type)
-    except PageTooLarge as error:
-        report_bad_line(page.url, str(error))
-        return [_line_without_list(page.url, str(error))]
-    record_lists = find(parsed.tree, n_best) if parsed.tree is not None else []
-    if not record_lists:
-        return [_line_without_list(page.url, parsed.problem)]
-    reason = parsed.problem
-    if any(record_list.is_cut for record_list in record_lists):
-        reason = CUT
-    return [
-        {
-            **address_keys(page.url),
-            "rank": rank,
-            "score": round(record_list.score, 4),
-            "records": record_list.paths(),
-            **_reason_json(reason),
-        }
-        for rank, record_list in enumerate(record_lists, 1)
-    ]
+    def read_of_page(
+        self,
+        page: SourcePage,
+        find: Callable[Concatenate[bytes, str, P], Found],
+        *args: P.args,
+        **named: P.kwargs,
+    ) -> Found:
+        """Return what a limited child finds on a page, and what is wrong with the page."""
+        try:
+            return call_when_free(find, page.body, page.content_type, *args, **named)
+        except CallStopped as stopped:
+            problem = f"reading it was stopped: {stopped}"
+            self.report_bad_line(page.url, problem)
+            return [], problem
 
 
 def _line_without_list(url: str, reason: str) -> dict[str, object]:

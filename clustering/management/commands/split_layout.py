@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from clustering.models import Cluster, ClusterChange, Clustering
 from clustering.services.clusters import cluster_changes, doubts, layouts
 from vertex.core.management.output import WorkCommand
+from vertex.core.services.jobs.step_limits import limited_steps
 
 
 class Command(WorkCommand):
@@ -31,11 +32,12 @@ class Command(WorkCommand):
         if cluster is None:
             raise CommandError(f"{site.name} has no cluster {options['cluster']!r}")
         before = doubts.clusters_by_url(site)
-        if options["undo"]:
-            self._undo(cluster)
-        else:
-            layout = layouts.layout_named(cluster, options["layout"])
-            layouts.split_off_layout(cluster=cluster, layout=layout, actor=None)
+        with limited_steps():
+            if options["undo"]:
+                self._undo(cluster)
+            else:
+                layout = layouts.layout_named(cluster, options["layout"])
+                layouts.split_off_layout(cluster=cluster, layout=layout, actor=None)
         clustering = Clustering.objects.current().filter(site=site).without_model().get()
         n_moved = 0
         with self.open_output(options["output"]) as lines:

@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 
 from rules.services.records import exporting
 from vertex.core.management.output import WorkCommand
+from vertex.core.services.jobs.step_limits import limited_steps
 
 
 class Command(WorkCommand):
@@ -29,8 +30,9 @@ class Command(WorkCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
-        files = exporting.export_rules(
-            site=site, folder=Path(options["output"]), form=options["format"]
-        )
+        with limited_steps():
+            files = exporting.export_rules(
+                site=site, folder=Path(options["output"]), form=options["format"]
+            )
         n_rules = sum(file.suffix == ".xsl" for file in files)
         self.notice(f"{site.name}: {n_rules:,} rules written to {options['output']}")

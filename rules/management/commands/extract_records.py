@@ -12,6 +12,7 @@ from rules.services.records import extracting
 from vertex.core.management.output import WorkCommand
 from vertex.core.models import Site
 from vertex.core.services.files.files import open_input
+from vertex.core.services.jobs.step_limits import begin_step, limited_steps
 
 
 class Command(WorkCommand):
@@ -49,8 +50,9 @@ class Command(WorkCommand):
 
     def _write_drafts(self, site: Site, urls: dict[str, list[str]] | None, output: str) -> None:
         n_lines = 0
-        with self.open_output(output) as lines:
+        with self.open_output(output) as lines, limited_steps():
             for line in draft_lines(site, urls):
+                begin_step()
                 lines.write(line)
                 n_lines += 1
         self.notice(f"{site.name}: {n_lines:,} lines by drafts, nothing stored")

@@ -12,6 +12,7 @@ from rules.services.learning.trial_runs import HandEdit, trial_json, try_edit
 from rules.services.review.hand_versions import keep_version
 from vertex.core.management.output import WorkCommand, open_input
 from vertex.core.models import Site
+from vertex.core.services.jobs.step_limits import limited_steps
 
 
 class Command(WorkCommand):
@@ -35,7 +36,8 @@ class Command(WorkCommand):
         cluster = self._cluster(site, options["cluster"])
         with open_input(options["file"]) as stream:
             edit = HandEdit(stylesheet=stream.read(MAX_STYLESHEET + 1))
-        trial, name = try_edit(cluster, edit), "not kept"
+        with limited_steps():
+            trial, name = try_edit(cluster, edit), "not kept"
         if trial.refused:
             raise CommandError(f"{options['file']} is refused: {trial.refused}")
         if not options["check"]:

@@ -88,6 +88,13 @@ def read_links_unless_heavy(bodies: bytes, pages: list[tuple[int, str, str]]) ->
     return read_links(bodies, pages)
 
 
+def lists_unless_heavy(body: bytes, *_what: object) -> tuple[list[Any], str]:
+    """Find nothing; a page that says that it is heavy uses up the processor."""
+    if b"heavy" in body:
+        use_up_the_processor()
+    return [], ""
+
+
 def observe_unless_heavy(bodies: bytes, pages: Any, algorithm: Any, parameters: Any) -> bytes:
     """Observe pages, but for one that says that it is heavy, which uses up the processor."""
     if b"heavy" in bodies:

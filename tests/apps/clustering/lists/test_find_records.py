@@ -6,11 +6,14 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from django.core.management.base import CommandError
 from lxml import html
 
+from clustering.management.commands import find_records, list_table
+from tests.apps.clustering.children import burdens
 from tests.apps.core.test_commands import call, fail
 
 LIST = "<ul class=results>{}</ul>".format(
@@ -91,6 +94,24 @@ class TestFindRecords:
 
         assert [0, 12] == [len(line["records"]) for line in lines]
         assert "gone.html" in lines[0]["reason"]
+
+    @pytest.mark.parametrize(
+        ("command", "finder"),
+        [(find_records, "lists_of_body"), (list_table, "rows_of_body")],
+    )
+    def test_a_page_that_is_too_heavy_ends_a_child_and_not_the_command(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: ModuleType, finder: str
+    ) -> None:
+        monkeypatch.setattr(command, finder, burdens.lists_unless_heavy)
+        name = command.__name__.rpartition(".")[2]
+        output = tmp_path / "lines.jsonl"
+        source = manifest(tmp_path, {"heavy": "<p>heavy", "light": "<p>light"})
+        with pytest.raises(CommandError, match="1 bad line"):
+            call(name, source, "--output", output)
+        heavy, light = [json.loads(line) for line in output.read_text().splitlines()]
+
+        assert "takes more than 5 seconds of a processor" in heavy["reason"]
+        assert "processor" not in light.get("reason", "")
 
     def test_a_page_that_has_no_tree_says_why(self, tmp_path: Path) -> None:
         lines, _ = call("find_records", manifest(tmp_path, {"blank": ""}))

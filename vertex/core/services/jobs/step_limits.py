@@ -1,7 +1,8 @@
-"""What a process may take that does a job: processor time for each step of it, and memory.
+"""What a process may take that reads pages by itself: processor time for each step, and memory.
 
-Nothing but the kernel interrupts libxml2. A step that takes too much ends its process, and another one goes
-on with the job. Until then a file names the pages that the step has read, for whoever asks which is to blame.
+Nothing but the kernel interrupts libxml2. A step that takes too much ends its process. Of a job, another
+process goes on then; until that a file names the pages that the step has read, for whoever asks which is to
+blame.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from vertex.core.storage import note_reads_in
 KEPT_NOTES = timedelta(days=7)  # a job whose process ended is taken up long before
 
 _LIMITED = (resource.RLIMIT_CPU, resource.RLIMIT_DATA)
+_is_limited = False  # this process, now
 _notes: int | None = None  # the open file of the job that this process does within limits
 
 
@@ -29,18 +31,16 @@ def limited(job_id: int) -> Iterator[None]:
 
     The notes stay behind where the process ends, or has no memory left.
     """
-    global _notes  # noqa: PLW0603 - limits are those of the whole process
+    global _notes  # noqa: PLW0603 - of the whole process, like the limits
     path = _path_of(job_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Each write goes to the end, also after the file was emptied.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    before = {which: resource.getrlimit(which) for which in _LIMITED}
     _notes = descriptor
     note_reads_in(descriptor)
     try:
-        _lower(resource.RLIMIT_DATA, settings.JOB_MEMORY_MB << 20)
-        begin_step()
-        yield
+        with limited_steps():
+            yield
     except MemoryError:
         raise
     except BaseException:
@@ -52,15 +52,30 @@ def limited(job_id: int) -> Iterator[None]:
         _notes = None
         note_reads_in(None)
         os.close(descriptor)
+
+
+@contextmanager
+def limited_steps() -> Iterator[None]:
+    """Limit this process while the context lasts, as a command does that reads pages without a job."""
+    global _is_limited  # noqa: PLW0603 - limits are those of the whole process
+    before = {which: resource.getrlimit(which) for which in _LIMITED}
+    _is_limited = True
+    try:
+        _lower(resource.RLIMIT_DATA, settings.JOB_MEMORY_MB << 20)
+        begin_step()
+        yield
+    finally:
+        _is_limited = False
         for which, soft_and_hard in before.items():
             resource.setrlimit(which, soft_and_hard)
 
 
 def begin_step() -> None:
-    """Give the next step of a limited job all its processor time; the pages before it are not to blame."""
-    if _notes is None:
+    """Give the next step all its processor time; the pages before it are not to blame."""
+    if not _is_limited:
         return
-    os.ftruncate(_notes, 0)
+    if _notes is not None:
+        os.ftruncate(_notes, 0)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     used = int(usage.ru_utime + usage.ru_stime) + 1
     _lower(resource.RLIMIT_CPU, used + settings.STEP_SECONDS)

@@ -1,0 +1,35 @@
+"""The lists of a page's bytes as plain values, for children with limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from lxml.html import HtmlElement
+
+from clustering.algorithms.published import urest
+from clustering.algorithms.records.finding import FoundList, find_records
+from clustering.algorithms.records.page_model import MAX_ELEMENTS
+from clustering.dom.page import parse_page
+
+DEFAULT: Final = "default"
+FINDERS: Final[dict[str, Callable[[HtmlElement, int], list[FoundList]]]] = {
+    DEFAULT: find_records,
+    "urest": urest.find_lists,
+}
+CUT: Final = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
+
+
+def lists_of_body(
+    body: bytes, content_type: str, algorithm: str, n_best: int
+) -> tuple[list[dict[str, Any]], str]:
+    """Return the score and the records of each list, and what is wrong with the page, blank for nothing."""
+    parsed = parse_page(body, content_type)
+    if parsed.tree is None:
+        return [], parsed.problem
+    found = FINDERS[algorithm](parsed.tree, n_best)
+    problem = CUT if any(found_list.is_cut for found_list in found) else parsed.problem
+    lists = [
+        {"score": round(found_list.score, 4), "records": found_list.paths()} for found_list in found
+    ]
+    return lists, problem
