@@ -7,3 +7,5 @@ class AlreadyExists(Exception):
 
 class TooBusy(Exception):
     """Nobody was free to do what was asked for; in a while somebody is."""
+
+    may_be_saved = False  # whether what was asked for may have been done all the same

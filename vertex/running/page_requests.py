@@ -60,7 +60,19 @@ log = structlog.get_logger(__name__)
 
 
 class ReadingStopped(TooBusy):
-    """A page process came to its limits in the middle of a request."""
+    """A page process came to its limits in the middle of a request.
+
+    Whether it had committed what was to be changed is not known.
+    """
+
+    def __init__(self, why: str, *, may_be_saved: bool) -> None:
+        self.may_be_saved = may_be_saved
+        look = (
+            ". It may have been saved all the same: load the page anew to see"
+            if may_be_saved
+            else ""
+        )
+        super().__init__(why + look)
 
 
 class PageProcess(LimitedChild):
@@ -194,7 +206,8 @@ class PageRequests:
             finally:
                 connection.close()  # this thread's own
         left_out = ". The page that is too heavy is left out from now on" if n_heavy else ""
-        raise ReadingStopped(f"this was stopped: {stopped}{left_out}")
+        may_be_saved = fields["REQUEST_METHOD"] not in {"GET", "HEAD"}
+        raise ReadingStopped(f"this was stopped: {stopped}{left_out}", may_be_saved=may_be_saved)
 
 
 class RefusePages:

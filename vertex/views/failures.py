@@ -7,10 +7,11 @@ import sys
 import structlog
 from django.core.exceptions import BadRequest
 from django.db import InterfaceError, OperationalError, connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from vertex.core.api.errors import API_PREFIX, shaped
 from vertex.core.exceptions import TooBusy
 from vertex.core.storage import StoreAway
 
@@ -31,8 +32,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     context = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
     error = sys.exc_info()[1]
     away = _what_is_away(error)
+    if isinstance(error, TooBusy) and request.path_info.startswith(API_PREFIX):
+        return JsonResponse(shaped(503, f"{error}."), status=503)
     if isinstance(error, TooBusy):
-        context["busy"] = str(error)
+        context |= {"busy": str(error), "may_be_saved": error.may_be_saved}
     elif not away:
         return HttpResponse(render_to_string("500.html", context), status=500)
     response = HttpResponse(render_to_string("503.html", context | {"away": away}), status=503)

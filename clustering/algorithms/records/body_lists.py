@@ -27,9 +27,9 @@ def lists_of_body(
     parsed = parse_page(body, content_type)
     if parsed.tree is None:
         return [], parsed.problem
-    found = FINDERS[algorithm](parsed.tree, n_best)
-    problem = CUT if any(found_list.is_cut for found_list in found) else parsed.problem
-    lists = [
-        {"score": round(found_list.score, 4), "records": found_list.paths()} for found_list in found
+    lists = FINDERS[algorithm](parsed.tree, n_best)
+    problem = CUT if any(found_list.is_cut for found_list in lists) else parsed.problem
+    written = [
+        {"score": round(found_list.score, 4), "records": found_list.paths()} for found_list in lists
     ]
-    return lists, problem
+    return written, problem

@@ -126,12 +126,14 @@ def _refused(errands: Iterable[Errand], problem: FetchRefused) -> Iterator[Erran
 
 def _postpone(run: JobRun, error: HostTaken) -> dict[str, Any]:
     """Make the job due again later; what it fetched until now stays. Raises JobFailed, JobCancelled."""
-    waited = timezone.now() - run.job.created_at
+    now = timezone.now()
+    waits_since = run.held.values_list("waits_since", flat=True).first() or now
+    waited = now - waits_since
     if waited > MAX_POSTPONED:
         hours = MAX_POSTPONED.total_seconds() / 3600
         raise jobs.JobFailed(f"{error} for more than {hours:.0f} hours; nothing was changed")
     wait = FIRST_WAIT if waited < LATER_WAIT else LATER_WAIT
-    due_at = max(timezone.now() + wait, error.until or timezone.now())
+    due_at = max(now + wait, error.until or now)
     unless_cancelled = run.held.filter(cancel_requested_at__isnull=True)
     if not unless_cancelled.update(
         state=Job.State.DUE,
@@ -140,6 +142,7 @@ def _postpone(run: JobRun, error: HostTaken) -> dict[str, Any]:
         lease="",
         leased_until=None,
         n_tries=F("n_tries") - 1,
+        waits_since=waits_since,
         message=f"waits: {error}"[:300],
     ):
         raise jobs.JobCancelled

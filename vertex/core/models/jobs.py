@@ -101,6 +101,8 @@ class Job(models.Model):
     result = models.JSONField(null=True, blank=True)
     error = models.TextField(blank=True)
     n_tries = models.PositiveSmallIntegerField(default=0)  # since the last progress
+    # When it first found a host taken by others, since the last progress.
+    waits_since = models.DateTimeField(null=True, blank=True)
     max_tries = models.PositiveSmallIntegerField(default=5)
     # A random word of the worker that holds the job.
     lease = models.CharField(max_length=64, blank=True)

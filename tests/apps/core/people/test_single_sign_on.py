@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from tests.apps.core.people.identity_provider import CLIENT, CODE, SECRET, IdentityProvider
 from vertex.core.models import AuditEntry, Membership, Role, User
-from vertex.core.services.people import people
+from vertex.core.services.people import people, single_sign_on
 from vertex.core.services.people.single_sign_on import person_named_by
 
 pytestmark = pytest.mark.both_databases
@@ -247,6 +247,17 @@ class TestRefusals:
         answer = Client().post(reverse("single_sign_on"), follow=True)
 
         assert "does not answer" in answer.content.decode()
+
+    def test_an_error_of_our_own_is_not_the_providers(
+        self, provider: IdentityProvider, anna: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(_claims: object) -> User:
+            raise KeyError("a mistake")
+
+        monkeypatch.setattr(single_sign_on, "person_named_by", fail)
+        asked = begin(client := Client(), provider)
+        with pytest.raises(KeyError, match="a mistake"):
+            come_back(client, code=CODE, state=asked["state"])
 
     def test_a_link_does_not_begin_a_log_in(self, provider: IdentityProvider) -> None:
         assert 405 == Client().get(reverse("single_sign_on")).status_code

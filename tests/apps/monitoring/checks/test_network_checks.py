@@ -32,7 +32,7 @@ from tests.apps.monitoring.monitored_shop import N, redesigned
 from tests.apps.monitoring.shop_on_host import Shop, check_as_worker, come_back
 from tests.apps.rules.shop_cast import extract, product, products_of
 from vertex.core.models import Job
-from vertex.core.services.jobs.jobs import claim_job, create_job, run_job
+from vertex.core.services.jobs.jobs import claim_job, create_job, retry_job, run_job
 from vertex.core.services.jobs.requests import create_here, enqueue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
@@ -141,10 +141,16 @@ class TestTurns:
         crawl = claim_job(create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Crawl").pk)
         hosts.lease_host(host=hosts.find_host(origin=shop.host.url), job=crawl.job)
         job = enqueue(check_request(site=site))
-        Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(hours=7))
+        long_ago = timezone.now() - timedelta(hours=7)
+        Job.objects.filter(pk=job.pk).update(created_at=long_ago)
+        waiting = run_job(job.pk, run_checks)
+        assert Job.State.DUE == waiting.state, "it has not waited, old as it is"
+        Job.objects.filter(pk=job.pk).update(waits_since=long_ago, due_at=timezone.now())
         done = run_job(job.pk, run_checks)
 
         assert (Job.State.FAILED, True) == (done.state, "for more than 6 hours" in done.error)
+        retry_job(job=done, actor=None)
+        assert Job.State.DUE == run_job(job.pk, run_checks).state, "its time begins anew"
 
 
 class TestSilentHost:

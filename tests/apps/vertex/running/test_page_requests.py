@@ -26,6 +26,7 @@ from clustering.dom.page import NotReadHere, parse_page
 from tests.installation import Installation, new_installation, wait_until
 from tests.servers import free_port
 from vertex.core.views.page_reading import reads_pages
+from vertex.running.page_requests import ReadingStopped
 
 PAGE = "<html><body><h1>Lamp</h1><p>12 EUR</p></body></html>"
 HEAVY_URL = "https://shop.example/heavy.html"
@@ -153,15 +154,17 @@ def test_a_page_process_that_dies_takes_no_other_request_with_it(web: Web) -> No
     (process,) = web.page_processes()
     counts = set((web.installation.var / "metrics").iterdir())
     process.send_signal(signal.SIGSTOP)
-    answers: list[int] = []
-    waits = threading.Thread(target=lambda: answers.append(web.comment("lamp", "lost")[0]))
+    answers: list[tuple[int, dict[str, Any]]] = []
+    waits = threading.Thread(target=lambda: answers.append(web.comment("lamp", "lost")))
     waits.start()
     wait_until(lambda: n_bytes_waiting(process), "a request that waits for the process")
 
     assert web.is_alive(within=10)
     process.kill()
     waits.join()
-    assert [503] == answers
+    ((status, answer),) = answers
+    assert 503 == status
+    assert "may have been saved" in str(answer), "nobody knows whether it had committed"
     assert 201 == web.comment("lamp", "the next one")[0]
     assert counts == set((web.installation.var / "metrics").iterdir()), "its counts go on"
     assert "lost" not in [text for (text,) in web.installation.query(TEXTS)]
@@ -173,6 +176,7 @@ def test_a_page_that_goes_too_far_is_marked_and_left_out(web: Web) -> None:
 
     assert 503 == status
     assert "left out from now on" in page
+    assert "nothing was changed" in page, "it was looked at"
     assert [(HEAVY_URL,)] == web.installation.query(TOO_HEAVY)
     status, page = web.annotate("heavy")
     assert 200 == status
@@ -198,7 +202,13 @@ def read_flagged_while_sent(request: HttpRequest) -> StreamingHttpResponse:
     return read_while_sent(request)
 
 
+def be_stopped(request: HttpRequest) -> HttpResponse:
+    raise ReadingStopped("this was stopped", may_be_saved=request.method == "POST")
+
+
+handler500 = "vertex.views.failures.server_error"
 urlpatterns = [
+    path("stopped/", be_stopped),
     path("unflagged/", read_unflagged),
     path("flagged/", read_flagged),
     path("streamed/", read_while_sent),
@@ -219,3 +229,14 @@ def test_a_view_that_is_not_flagged_reads_no_page() -> None:
     streamed = Client().get("/streamed/flagged/")
     assert b"TrueTrue" == b"".join(streamed.streaming_content)  # type: ignore[attr-defined]  # it has
     assert parse_page(b"<p>x").tree is not None, "outside of requests nothing is refused"
+
+
+@pytest.mark.urls("tests.apps.vertex.running.test_page_requests")
+@pytest.mark.django_db
+def test_a_change_that_was_stopped_is_not_called_undone() -> None:
+    client = Client(raise_request_exception=False)
+    looked, changed = client.get("/stopped/"), client.post("/stopped/")
+
+    assert [503, 503] == [looked.status_code, changed.status_code]
+    assert b"nothing was changed: this was stopped." in looked.content
+    assert b"This was stopped. It may have been saved" in changed.content

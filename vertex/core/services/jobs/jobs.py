@@ -122,7 +122,7 @@ class JobRun:
         if n_done is not None:
             changes["n_done"] = n_done
             if n_done > self.job.n_done_before:
-                changes["n_tries"] = 1
+                changes |= {"n_tries": 1, "waits_since": None}
         if n_total is not None:
             changes["n_total"] = n_total
         if message is not None:
@@ -338,6 +338,7 @@ def retry_job(*, job: Job, actor: User | None) -> None:
                 cancel_requested_at=None,
                 finished_at=None,
                 n_tries=0,
+                waits_since=None,
                 error="",
             )
             if changed:

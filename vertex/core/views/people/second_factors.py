@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from traceback import walk_tb
 from typing import Any
 
 import structlog
@@ -25,8 +27,8 @@ from vertex.core.services.people import passwords
 from vertex.core.services.people.single_sign_on import PROVIDER
 from vertex.core.views.access import needs_log_in
 
-# A provider is away, or the library stumbled over an answer that is not what the standard says.
-NO_ANSWER = (OSError, AttributeError, KeyError, TypeError, ValueError)
+# What the library stumbles over where an answer is not what the standard says.
+ODD_ANSWER = (AttributeError, KeyError, TypeError, ValueError)
 PAGES = "core/people/second_factors"
 
 
@@ -82,10 +84,7 @@ def single_sign_on(request: HttpRequest) -> HttpResponse:
         raise Http404("No identity provider is set up.")
     if passwords.begins_too_often(request):
         return too_often(request)
-    try:
-        response: HttpResponse = provider.login(request, provider_id=PROVIDER)
-    except NO_ANSWER as error:
-        return _tell_no_answer(request, error)
+    response = _ask_provider(request, provider.login, PROVIDER)
     _keep_for_minutes(request)
     return response
 
@@ -96,11 +95,7 @@ def back_from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Take a person back from the identity provider."""
     if not settings.OIDC_URL:
         raise Http404("No identity provider is set up.")
-    try:
-        response: HttpResponse = provider.callback(request, provider_id=provider_id)
-    except NO_ANSWER as error:
-        return _tell_no_answer(request, error)
-    return response
+    return _ask_provider(request, provider.callback, provider_id)
 
 
 def too_often(request: HttpRequest) -> HttpResponse:
@@ -114,6 +109,28 @@ def _keep_for_minutes(request: HttpRequest) -> None:
     """Keep what a stranger began no longer than it takes; `post_login` takes that back."""
     if not request.user.is_authenticated:
         request.session.set_expiry(passwords.BEGUN_FOR)
+
+
+def _ask_provider(
+    request: HttpRequest, view: Callable[..., HttpResponse], provider_id: str
+) -> HttpResponse:
+    """Return the library's answer; where the provider is away, or answers oddly, that is told."""
+    try:
+        return view(request, provider_id=provider_id)
+    except OSError as error:  # what cannot be reached, or is no JSON
+        return _tell_no_answer(request, error)
+    except ODD_ANSWER as error:
+        if not _is_raised_by_library(error):
+            raise
+        return _tell_no_answer(request, error)
+
+
+def _is_raised_by_library(error: Exception) -> bool:
+    """Return whether an error is of allauth itself or of what it calls, and not of our own code."""
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+    callers = [name.partition(".")[0] for name in modules]
+    ours_or_theirs = [name for name in callers if name in {"allauth", "vertex"}]
+    return ours_or_theirs[-1:] == ["allauth"]
 
 
 def _tell_no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
