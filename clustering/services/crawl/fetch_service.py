@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from time import monotonic
 from typing import Final
 
@@ -35,6 +36,10 @@ ABANDONED_SECONDS: Final = 5.0  # between two looks for jobs whose process is go
 HEARTBEAT_SECONDS: Final = 30.0
 PATIENCE_AT_END: Final = 5.0  # seconds for the threads to give their jobs back
 PAUSE_AFTER_TROUBLE: Final = 1.0  # seconds, where the database refused something
+# A process holds hundreds of crawls, so its death says little of each. Those that saw so many deaths
+# without getting any further are taken up one after the other: the next death tells which of them it was.
+MANY_DEATHS: Final = 3
+TRIAL: Final = timedelta(minutes=1)
 
 log = structlog.get_logger(__name__)
 
@@ -92,10 +97,25 @@ class FetchService:
         if monotonic() - self._looked_for_abandoned_at >= ABANDONED_SECONDS:
             self._looked_for_abandoned_at = monotonic()
             held = self.engine.crawlers.keys() | self._threads.keys()
-            for job in jobs_here.filter(state=Job.State.RUNNING).exclude(pk__in=held):
+            abandoned = jobs_here.filter(state=Job.State.RUNNING).exclude(pk__in=held)
+            for job in abandoned.order_by("n_tries", "pk"):
                 is_late = job.leased_until is not None and job.leased_until < now
-                if is_late or is_gone(job.leased_by):
+                if (is_late or is_gone(job.leased_by)) and self._may_take_up(job):
                     yield job
+
+    def _may_take_up(self, job: Job) -> bool:
+        """Return whether no other crawl that saw many deaths has just been taken up."""
+        if job.n_tries < MANY_DEATHS:
+            return True
+        held = [crawler.run.job for crawler in self.engine.crawlers.values()]
+        on_trial = [
+            other
+            for other in held
+            if other.n_tries > MANY_DEATHS  # being taken up made it one more; getting on makes it 1
+            and other.claimed_at is not None
+            and timezone.now() - other.claimed_at < TRIAL
+        ]
+        return not on_trial
 
     def _take_crawl(self, job: Job) -> None:
         with suppress(JobNotClaimed):

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from clustering.models import Host, Link, Page, Snapshot
 from clustering.services.crawl import crawl_results, crawling, engine, hosts
-from clustering.services.crawl.fetch_service import FetchService
+from clustering.services.crawl.fetch_service import MANY_DEATHS, TRIAL, FetchService
 from tests.apps.clustering.fake_host import LONG_BEFORE, Answer, FakeHost, drip, hang, page
 from tests.conftest import IS_FULL
 from vertex.core.models import Heartbeat, Job, Site
@@ -128,6 +128,41 @@ def test_a_crawl_that_fails_holds_up_no_other(service: FetchService) -> None:
         Job.State.CANCELLED,
     ]
     assert Page.objects.filter(site=lost, state=Page.State.DUE).exists()
+
+
+def test_crawls_that_saw_many_deaths_are_taken_up_one_after_the_other(
+    service: FetchService,
+) -> None:
+    """The third stands for the many whose process died once: it is taken up at once."""
+    with FakeHost({"/": Answer(raw=hang)}) as host, FakeHost(tree(3)) as well:
+        roots = [f"{host.url}/", f"{host.url}/", f"{well.url}/"]
+        left = [
+            ask_for_crawl(Site.objects.create(name=f"left-{n}", root_url=root, crawl_delay=0.0))
+            for n, root in enumerate(roots)
+        ]
+        abandon(*left[:2], n_tries=MANY_DEATHS)
+        abandon(left[2], n_tries=1)
+
+        go_on_until(service, lambda: not is_unfinished(left[2]))
+        assert service.engine.crawlers.keys() == {left[0].pk}
+
+        service.engine.crawlers[left[0].pk].run.job.claimed_at = timezone.now() - TRIAL
+        go_on_until(service, lambda: len(service.engine.crawlers) == 2)
+
+
+def abandon(*made_jobs: Job, n_tries: int) -> None:
+    """Leave jobs as a process of long ago would that was killed."""
+    Job.objects.filter(pk__in=[job.pk for job in made_jobs]).update(
+        state=Job.State.RUNNING,
+        lease="of a dead one",
+        leased_until=timezone.now() - TRIAL,
+        started_at=timezone.now() - 2 * TRIAL,
+        n_tries=n_tries,
+    )
+
+
+def is_unfinished(job: Job) -> bool:
+    return Job.objects.unfinished().filter(pk=job.pk).exists()
 
 
 def test_hostile_sites_change_nothing_for_their_neighbours(service: FetchService) -> None:
