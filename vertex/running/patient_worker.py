@@ -24,6 +24,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 HEAD_WITHIN: Final = 10.0  # seconds from the first byte
 BODY_WITHIN: Final = 30.0
 LINGER: Final = 2.0  # seconds in which a client may take note of the end
+MAX_LINGERING: Final = 500  # connections; more are closed at once
 # Seconds that a thread waits for the next bytes of a large body, or until some are taken.
 STALL: Final = 20
 MAX_HEAD: Final = 32 * 1024
@@ -78,6 +79,14 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, stall)
         self.nr_conns += 1
         self._await_request(TConn(self.cfg, client, address, listener.getsockname()), b"")
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        """Look after what happened; no connection ends the process, whatever becomes of it."""
+        for key, _ in self.poller.select(timeout):
+            try:
+                key.data(key.fileobj)
+            except (OSError, ValueError, KeyError):  # of the system, and of the poller
+                self.log.exception("a connection was not looked after")
 
     def enqueue_req(self, conn: TConn) -> None:
         """Read the next request of a connection that was used before."""
@@ -155,7 +164,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
                 self._hand_over(request)
                 return
             if head.expects_continue:
-                request.conn.sock.send(CONTINUE)
+                with suppress(OSError):  # the client may have gone; reading tells
+                    request.conn.sock.send(CONTINUE)
         if len(request.data) >= request.n_wanted:
             self._hand_over(request)
         elif self.n_waiting_bytes > MAX_WAITING_BYTES:
@@ -191,6 +201,9 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         """End a connection once the client has, or after a while: so it reads the answer to its end."""
         sock = conn.sock
         self.nr_conns -= 1
+        if len(self.lingering) >= MAX_LINGERING:
+            sock.close()
+            return
         try:
             sock.shutdown(socket.SHUT_WR)
             sock.setblocking(False)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+import resource
+import selectors
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from types import SimpleNamespace
 from urllib.request import urlopen
 
 import pytest
 
 from tests.installation import new_installation, wait_until
 from tests.servers import free_port
-from vertex.running.patient_worker import MAX_HEAD, read_head
+from vertex.running import patient_worker
+from vertex.running.gunicorn import connections_within
+from vertex.running.patient_worker import (
+    MAX_HEAD,
+    PatientWorker,
+    _Arriving,
+    read_head,
+)
 
 N_SLOW = 40
 FORM = (
@@ -146,6 +158,83 @@ def test_long_cookies_cost_nothing(port: int) -> None:
         assert client.recv(12) == b"HTTP/1.1 200"
     assert time.monotonic() - started < 60
     assert is_answered(port)
+
+
+def head_of_somebody_who_left() -> _Arriving:
+    """Return a request that waits to be asked for its body, of a client that has gone."""
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    head = FORM[:-2] % (URL_ENCODED, 4) + b"Expect: 100-continue\r\n\r\n"
+    return _Arriving(SimpleNamespace(sock=ours), time.monotonic() + 60, bytearray(head))
+
+
+def test_a_client_that_leaves_before_it_is_asked_for_the_body_ends_nothing() -> None:
+    request = head_of_somebody_who_left()
+    with request.conn.sock as ours, pytest.raises(BrokenPipeError):
+        ours.send(b"the control")
+    request = head_of_somebody_who_left()
+    with request.conn.sock:
+        worker_without_connections()._advance(request)
+
+    assert request.n_wanted is not None
+
+
+def worker_without_connections() -> PatientWorker:
+    worker = PatientWorker.__new__(PatientWorker)
+    worker.n_waiting_bytes, worker.lingering = 0, {}
+    worker.poller, worker.log = selectors.DefaultSelector(), logging.getLogger(__name__)
+    return worker
+
+
+def test_a_connection_that_fails_keeps_no_other_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    worker, called = worker_without_connections(), []
+    pairs = [socket.socketpair() for _ in range(2)]
+
+    def fail(_sock: socket.socket) -> None:
+        called.append("fails")
+        raise OSError(errno.EMFILE, "too many open files")
+
+    with ExitStack() as stack:
+        for pair, callback in zip(
+            pairs, [fail, lambda _sock: called.append("goes on")], strict=True
+        ):
+            for sock in pair:
+                stack.enter_context(sock)
+            worker.poller.register(pair[0], selectors.EVENT_READ, callback)
+            pair[1].send(b"x")
+        worker.wait_for_and_dispatch_events(1)
+
+    assert {"fails", "goes on"} == set(called)
+    assert "too many open files" in caplog.text
+
+
+def test_who_waits_for_the_end_has_no_more_places_than_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(patient_worker, "MAX_LINGERING", 0)
+    worker = worker_without_connections()
+    worker.nr_conns = 1
+    ours, theirs = socket.socketpair()
+    with theirs:
+        worker._linger(SimpleNamespace(sock=ours))
+        assert b"" == theirs.recv(1)
+
+    assert ours.fileno() == -1
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "expected"),
+    [
+        (1024, 524_288, (3000, 2000)),
+        (1024, 2048, (2048, 1048)),
+        (20_000, 20_000, (20_000, 2000)),
+        (1024, resource.RLIM_INFINITY, (3000, 2000)),
+    ],
+)
+def test_no_more_connections_are_taken_than_files_can_be_opened(
+    soft: int, hard: int, expected: tuple[int, int]
+) -> None:
+    assert expected == connections_within(soft, hard)
 
 
 def test_a_head_says_how_long_the_body_is() -> None:
