@@ -195,7 +195,7 @@ def _add_the_rest(site: Site, actor: User) -> None:
 def exported(site: Site, folder: Path) -> Path:
     """Export a site and return the file."""
     job = create_here(site_export.export_request(site=site))
-    done = run_job(job.pk, partial(site_export.export_site, folder=folder))
+    done = run_job(job.pk, partial(site_export.export_site, place=folder))
     assert done.state == Job.State.DONE, done.error
     return folder / str((done.result or {})["file"])
 

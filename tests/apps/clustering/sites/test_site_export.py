@@ -7,10 +7,12 @@ import time
 import zipfile
 from datetime import timedelta
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import orjson
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -49,7 +51,7 @@ def shop(settings: Settings, tmp_path: Path) -> Site:
 
 def exported(site: Site, folder: Path) -> zipfile.ZipFile:
     job = create_here(site_export.export_request(site=site))
-    done = jobs.run_job(job.pk, partial(site_export.export_site, folder=folder))
+    done = jobs.run_job(job.pk, partial(site_export.export_site, place=folder))
     assert done.state == Job.State.DONE, done.error
     return zipfile.ZipFile(folder / (done.result or {})["file"])
 
@@ -70,6 +72,17 @@ def test_the_manifest_names_each_snapshot_and_a_shared_body_is_there_once(
     assert [name for name in archive.namelist() if name.startswith("pages/")] == [
         lines(archive, "manifest.jsonl")[0]["file"]
     ]
+
+
+def test_the_file_is_named_as_asked(shop: Site, tmp_path: Path) -> None:
+    out = StringIO()
+    for place in (tmp_path / "new" / "shop.zip", tmp_path / "new"):
+        call_command("export_site", "shop", output=place, stdout=out)
+
+    named, placed = out.getvalue().split()
+    assert {str(path) for path in (tmp_path / "new").iterdir()} == {named, placed}
+    assert named == str(tmp_path / "new" / "shop.zip")
+    assert zipfile.is_zipfile(named)
 
 
 def test_kinds_and_dismissals_of_people_are_there(shop: Site, tmp_path: Path) -> None:
