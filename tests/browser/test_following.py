@@ -97,14 +97,14 @@ def test_a_job_that_somebody_else_began_changes_the_page_too(
     expect(page.locator("#work")).not_to_contain_text("Extract records of the shop")
 
 
-def test_a_waiting_job_is_told_of_until_it_has_ended(open_page: OpenPage, shop: Site) -> None:
+def test_a_job_is_told_of_until_it_has_ended(open_page: OpenPage, shop: Site) -> None:
     rule_of(shop)
     page = open_page(f"/sites/{shop.name}/rules/")
     page.get_by_role("button", name="Learn rules").first.click()
-    expect(page.locator("#toasts")).to_contain_text("the job is waiting")
+    expect(page.locator("#toasts")).to_contain_text("the job is on its way")
     end(Job.objects.get(task="rules.learn_rules"))
 
-    expect(page.locator("#toasts")).not_to_contain_text("the job is waiting")
+    expect(page.locator("#toasts")).not_to_contain_text("the job is on its way")
 
 
 def test_focus_typing_and_the_selected_row_stay(open_page: OpenPage, shop: Site) -> None:

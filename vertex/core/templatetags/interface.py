@@ -289,7 +289,8 @@ def followed_work(context: Context) -> SafeString:
     Where a job ended just now the answer is left out: the page may have been read before, and looks again.
     """
     user, site = context.get("user"), context.get("site")
-    if not isinstance(user, User):
+    # What was posted with its errors is not there when the page is loaded again.
+    if not isinstance(user, User) or context["request"].method == "POST":
         return SafeString("")
     visible = Job.objects.visible_to(user)
     query = ""

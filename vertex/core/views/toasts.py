@@ -33,4 +33,4 @@ def tell(
 def tell_of_job(request: HttpRequest, job: Job) -> None:
     """Show a toast of a job that was started; taking it back cancels the job."""
     cancel = reverse("cancel_job", args=[job.pk])
-    tell(request, f"{job.title}: the job is waiting.", undo_url=cancel, until_end_of=job)
+    tell(request, f"{job.title}: the job is on its way.", undo_url=cancel, until_end_of=job)

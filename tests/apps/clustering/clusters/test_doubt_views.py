@@ -176,7 +176,7 @@ def test_where_the_clusters_lag_behind_a_button_starts_the_job(site: Site) -> No
     here = reverse("doubts", args=["shop"])
     assert "The clusters do not follow all answers yet." in text_of(editor.get(here))
     follow = reverse("follow_answers", args=["shop"])
-    assert "the job is waiting" in text_of(editor.post(follow, {"next": here}, follow=True))
+    assert "the job is on its way" in text_of(editor.post(follow, {"next": here}, follow=True))
 
     assert Job.objects.unfinished().filter(task="clustering.cluster_site").exists()
     cluster_again(site)

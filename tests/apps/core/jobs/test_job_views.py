@@ -110,6 +110,11 @@ class TestList:
         Job.objects.filter(pk=ended.pk).update(finished_at=timezone.now() - timedelta(minutes=1))
         assert 'data-followed="0-' in text(viewer, "jobs")
 
+    def test_a_form_with_errors_does_not_follow_work(self, operator: Client, shop: Site) -> None:
+        form = reverse("visit_addresses", args=[shop.name])
+        assert "data-follows" in operator.get(form).content.decode()
+        assert "data-follows" not in operator.post(form).content.decode()
+
     def test_nothing_yet_says_what_will_be_here(self, viewer: Client) -> None:
         assert "No jobs yet" in text(viewer, "jobs")
 
