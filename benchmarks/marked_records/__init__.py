@@ -71,11 +71,13 @@ def texts_of(value: object) -> list[str]:
 def report(counted: Mapping[tuple[str, bool, bool], int]) -> str:
     """Return the figures as Markdown."""
     rows = []
+    n_right = n_marked = 0
     for name in sites.NAMES:
         right, right_marked = counted[name, True, False], counted[name, True, True]
         wrong, wrong_marked = counted[name, False, False], counted[name, False, True]
         rows.append([name, right + right_marked, right_marked, wrong + wrong_marked, wrong_marked])
-    n_right, n_marked = (sum(row[column] for row in rows) for column in (1, 2))
+        n_right += right + right_marked
+        n_marked += right_marked
     head = ["site", "right records", "marked", "wrong records", "marked"]
     return (
         f"A record is marked where the probability that all its values are right is below {RATHER_WRONG}. It is right "
