@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from clustering.forms.clusters import MergeForm, MovePagesForm, RenameForm, first_error
@@ -21,6 +20,7 @@ from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell, tell_of_job
+from vertex.core.views.ways_back import way_back
 
 
 @reads_pages
@@ -171,6 +171,5 @@ def field_of_next(request: HttpRequest) -> list[tuple[str, str]]:
 
 def go_back(request: HttpRequest, site: Site) -> HttpResponse:
     """Return to where the button was pressed."""
-    here = request.POST.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()})
-    return redirect(here) if is_own else redirect("clusters", name=site.name)
+    here = way_back(request)
+    return redirect(here) if here else redirect("clusters", name=site.name)

@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from clustering.models import ClusterAnswer, ClusterDoubt
@@ -17,6 +16,7 @@ from clustering.views.clusters.doubt_rows import both_sides, doubt_card, has_dou
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell, tell_of_job
+from vertex.core.views.ways_back import way_back
 
 ANSWERS = {"same": True, "different": False}
 
@@ -158,6 +158,5 @@ def _next(request: HttpRequest) -> list[tuple[str, str]]:
 
 def _back(request: HttpRequest, site: Site) -> HttpResponse:
     """Return to where the button was pressed."""
-    here = request.POST.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()})
-    return redirect(here) if is_own else redirect("doubts", name=site.name)
+    here = way_back(request)
+    return redirect(here) if here else redirect("doubts", name=site.name)

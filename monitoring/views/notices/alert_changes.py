@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from monitoring.models import Alert
@@ -18,6 +17,7 @@ from monitoring.views.checks import overview_rows
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
+from vertex.core.views.ways_back import way_back
 
 HOURS = {"1": 1, "24": 24, "168": 168}
 DEFAULT_HOURS = 24
@@ -72,6 +72,4 @@ def _answer(request: HttpRequest, text: str, *, is_refused: bool = False) -> Htt
         messages.error(request, text)
     else:
         tell(request, text)
-    back = request.POST.get("next", "")
-    is_here = url_has_allowed_host_and_scheme(back, {request.get_host()})
-    return redirect(back if is_here else "monitoring")
+    return redirect(way_back(request) or "monitoring")

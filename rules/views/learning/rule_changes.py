@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from rules.models import Rule
@@ -24,6 +23,7 @@ from vertex.core.services.jobs.requests import JobRequest, enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell, tell_of_job
+from vertex.core.views.ways_back import way_back
 
 
 @needs_role(Role.EDITOR)
@@ -89,7 +89,7 @@ def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: in
     is_first = rule_before(rule) is None
     message = f"Version {version} serves {rule.cluster.title} now."
     tell(request, message, undo_url="" if is_first else undo)
-    return redirect(_next(request) or _address(rule))
+    return redirect(way_back(request) or _address(rule))
 
 
 @reads_pages
@@ -105,10 +105,10 @@ def propose_rule(request: HttpRequest, name: str, cluster_name: str, version: in
         )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-        return redirect(_next(request) or review)
+        return redirect(way_back(request) or review)
     undo = reverse("send_back_rule", args=[name, cluster_name, version])
     tell(request, f"Version {version} of {rule.cluster.title} is proposed.", undo_url=undo)
-    return redirect(_next(request) or review)
+    return redirect(way_back(request) or review)
 
 
 @needs_role(Role.EDITOR)
@@ -161,13 +161,7 @@ def _started(
         messages.error(request, " ".join(error.messages))
     else:
         tell_of_job(request, job)
-    return redirect(_next(request) or reverse("rules", args=[site.name]))
-
-
-def _next(request: HttpRequest) -> str:
-    """Return where the form wants to lead, if that is one of our own pages; else nothing."""
-    here = request.POST.get("next", "")
-    return here if url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()}) else ""
+    return redirect(way_back(request) or reverse("rules", args=[site.name]))
 
 
 def _rule_of(name: str, cluster_name: str, version: int) -> Rule:

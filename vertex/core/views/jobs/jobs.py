@@ -9,7 +9,6 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from vertex.core.models import Job, Membership, Role, Site, User
@@ -19,6 +18,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import check_role, check_role_at, needs_role, user_of
 from vertex.core.views.lists import choice_of, list_part, words
 from vertex.core.views.toasts import tell
+from vertex.core.views.ways_back import way_back
 
 EXPORTS = (  # their jobs leave a file
     "clustering.export_site",
@@ -205,6 +205,5 @@ def _operated_job(request: HttpRequest, pk: int) -> Job:
 
 def _back(request: HttpRequest, job: Job) -> HttpResponse:
     """Return to where the button was pressed."""
-    here = request.POST.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()})
-    return redirect(here) if is_own else redirect("job", pk=job.pk)
+    here = way_back(request)
+    return redirect(here) if here else redirect("job", pk=job.pk)

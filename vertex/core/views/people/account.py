@@ -7,7 +7,6 @@ from django.conf import settings
 from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -16,6 +15,7 @@ from vertex.core.forms.people import AccountForm, LogInForm, PasswordForm
 from vertex.core.services.people import passwords, people, second_factors
 from vertex.core.views.access import needs_log_in, user_of
 from vertex.core.views.toasts import tell
+from vertex.core.views.ways_back import way_back
 
 ENTRIES = ["first_name", "last_name", "email", "time_zone"]
 
@@ -114,8 +114,4 @@ def _log_in_page(request: HttpRequest, form: LogInForm, *, wait: int = 0) -> Htt
 
 def _safe_next(request: HttpRequest) -> str:
     """Return where to go after log-in: never to another host."""
-    wanted = request.POST.get("next", request.GET.get("next", ""))
-    is_safe = url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return wanted if is_safe else resolve_url(settings.LOGIN_REDIRECT_URL)
+    return way_back(request) or resolve_url(settings.LOGIN_REDIRECT_URL)
