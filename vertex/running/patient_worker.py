@@ -31,6 +31,7 @@ MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 2 * 1024 * 1024 + 64 * 1024  # of forms, whose own limit answers in words
 MAX_WAITING_BYTES: Final = 64 * 1024 * 1024  # of all requests that are not complete
 MAX_RECEIVED: Final = 64 * 1024
+MAX_DIGITS: Final = 18  # of a length that is looked at
 END_OF_HEAD: Final = b"\r\n\r\n"
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 REFUSALS: Final = {
@@ -240,8 +241,9 @@ def read_head(head: bytes) -> _Head:
     for line in head.split(b"\r\n")[1:]:
         name, _, value = line.partition(b":")
         name, value = name.strip().lower(), value.strip().lower()
-        if name == b"content-length" and value.isdigit() and len(value) < len(str(1 << 63)):
-            length = max(length, int(value))
+        if name == b"content-length" and value.isdigit():
+            # The first digits of a number of any length: more bytes than anybody sends.
+            length = max(length, int(value.lstrip(b"0")[:MAX_DIGITS] or b"0"))
         elif name == b"transfer-encoding":
             is_chunked = True
         elif name == b"expect":

@@ -242,3 +242,12 @@ def test_a_head_says_how_long_the_body_is() -> None:
 
     assert (7, False, True) == (head.length, head.is_chunked, head.expects_continue)
     assert 0 == read_head(b"GET / HTTP/1.1\r\nContent-Length: -1").length
+
+
+@pytest.mark.parametrize("n_digits", [1, 19, 20, 5_000, 30_000])
+def test_a_long_number_hides_no_body(n_digits: int) -> None:
+    head = b"POST / HTTP/1.1\r\nContent-Length: %b"
+
+    assert read_head(head % (b"9" * n_digits)).length >= 9
+    assert 7 == read_head(head % (b"7".rjust(n_digits, b"0"))).length
+    assert 0 == read_head(head % (b"0" * n_digits)).length
