@@ -21,7 +21,11 @@ from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.parameters import Value
 from clustering.services.clusters.cluster_answers import holding_answers, typical_urls
 from clustering.services.clusters.clustering_inputs import collect_inputs
-from clustering.services.clusters.clustering_store import ClusteringResult, store_clustering
+from clustering.services.clusters.clustering_store import (
+    ClusteringResult,
+    found_in_current,
+    store_clustering,
+)
 from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.clusters.site_samples import sample_by_parts, sample_size
@@ -59,7 +63,7 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
     pages = stored_pages(site)
     if not pages:
         raise JobFailed(f"{site.name} has no stored pages; import pages or crawl the site first")
-    answers = holding_answers(site)
+    answers, found_before = holding_answers(site), found_in_current(site)
     size = sample_size(clusterer, len(pages), params.get("n_sample"))
     with run.kept_alive():
         sampled = sample_by_parts(site, pages, size, always=typical_urls(answers))
@@ -98,6 +102,7 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
         n_sampled=len(clustered),
         seconds=time.monotonic() - started,
         listed_at=listed_at,
+        found_before=found_before,
         compares=bool(params.get("compare")),
     )
     return store_clustering(run, site, result)

@@ -58,7 +58,19 @@ class ClusteringResult(NamedTuple):
     n_sampled: int
     seconds: float
     listed_at: datetime  # when the pages were listed
+    found_before: Mapping[
+        int, Mapping[int, int]
+    ]  # then: of the current clustering, cluster by page
     compares: bool  # the current clustering stays
+
+
+def found_in_current(site: Site) -> dict[int, dict[int, int]]:
+    """Return the cluster in which each page was found, by the number of the current clustering.
+
+    Empty where the site has none.
+    """
+    current = Clustering.objects.current().filter(site=site).values_list("pk", flat=True)
+    return {pk: _found_in(pk) for pk in current}
 
 
 def store_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> dict[str, Any]:
@@ -154,7 +166,7 @@ def _write_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> Clu
 def _find_clusters(clustering: Clustering, outcome: ClusteringResult) -> dict[str, Cluster]:
     """Return the cluster of each group: the one that it goes on as, else a new one."""
     site = clustering.site
-    pk_by_group = _find_identities(clustering, outcome.pages)
+    pk_by_group = _find_identities(clustering, outcome.pages, outcome.found_before)
     known = Cluster.objects.in_bulk(list(pk_by_group.values()))
     clusters = {group: known[pk] for group, pk in pk_by_group.items()}
     names = used_names(site)
@@ -171,8 +183,16 @@ def _find_clusters(clustering: Clustering, outcome: ClusteringResult) -> dict[st
     return clusters | new
 
 
-def _find_identities(clustering: Clustering, pages: Sequence[GroupedPage]) -> dict[str, int]:
-    """Return the cluster that each group goes on as, of the current or an earlier clustering."""
+def _find_identities(
+    clustering: Clustering,
+    pages: Sequence[GroupedPage],
+    found_before: Mapping[int, Mapping[int, int]],
+) -> dict[str, int]:
+    """Return the cluster that each group goes on as, of the current or an earlier clustering.
+
+    Where pages of the current clustering were found is asked as it was when the work began: pages of a
+    redesign may have been assigned to whatever is nearest to them since.
+    """
     group_by_page = {
         grouped.page.pk: grouped.group for grouped in pages if grouped.group is not None
     }
@@ -182,11 +202,9 @@ def _find_identities(clustering: Clustering, pages: Sequence[GroupedPage]) -> di
         : 1 + N_REMEMBERED
     ]:
         known = set(cluster_by_group.values())
-        memberships = PageMembership.objects.filter(clustering=pk, found__isnull=False)
+        clusters = found_before[pk] if pk in found_before else _found_in(pk)
         cluster_by_page = {
-            page: cluster
-            for page, cluster in memberships.values_list("page", "found").iterator(chunk_size=5_000)
-            if cluster not in known
+            page: cluster for page, cluster in clusters.items() if cluster not in known
         }
         successors = find_successors(cluster_by_page, group_by_page)
         cluster_by_group |= successors
@@ -194,6 +212,11 @@ def _find_identities(clustering: Clustering, pages: Sequence[GroupedPage]) -> di
             page: group for page, group in group_by_page.items() if group not in successors
         }
     return cluster_by_group
+
+
+def _found_in(clustering_pk: int) -> dict[int, int]:
+    memberships = PageMembership.objects.filter(clustering=clustering_pk, found__isnull=False)
+    return dict(memberships.values_list("page", "found").iterator(chunk_size=5_000))
 
 
 def _write_figures(

@@ -163,6 +163,23 @@ class TestWhatGoesOn:
         assert clusters_of(first) == clusters_of(second)
         assert [second] == list(Clustering.objects.current().filter(site=site))
 
+    def test_pages_that_are_assigned_elsewhere_meanwhile_keep_theirs(self) -> None:
+        site = shop()
+        first = cluster(site)
+        names = clusters_of(first)
+        memberships = PageMembership.objects.filter(clustering=first)
+        articles_ = memberships.get(page__url__endswith="/news/1").found
+
+        def assign_all_to_the_articles(_line: Any) -> None:
+            memberships.update(found=articles_)
+
+        job = create_here(clustering_request(site=site))
+        jobs.run_job(job.pk, cluster_site, report=assign_all_to_the_articles)
+        again = Clustering.objects.current().get(site=site)
+
+        assert again != first
+        assert names == clusters_of(again)
+
     def test_other_algorithms_keep_them_too(self) -> None:
         site = shop()
         names = present_after_clustering(site)
