@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, models, transaction
 from django.utils import timezone
 
+from annotation.algorithms.anchors.node_paths import read_path
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Attribute, Vertical
 from annotation.services.verticals.verticals import problems_of, save_vertical
@@ -96,6 +98,8 @@ AS_HERE: Final[dict[str, dict[str, Any]]] = {
     "monitoring.check": {"again_at": None},
 }
 ADDRESSES: Final = frozenset({"url", "given_url", "requested_url", "final_url"})
+# Learning asks pages for them; what else an XPath could ask may take minutes.
+PATHS_OF_NODES: Final = frozenset({"xpath", "end_xpath"})
 MEMBER: Final = re.compile(
     r"manifest\.jsonl|export\.json|rows/[a-z]+\.[a-z]+\.jsonl"
     r"|pages/[0-9a-f]{64}\.html|assets/[0-9a-f]{64}\.bin"
@@ -569,6 +573,10 @@ def _value(each: Any, written: Any) -> Any:
         raise ValueError(f"{value!r:.40} is no {each.name} of {each.model._meta.label_lower}")
     if isinstance(each, BodyField) and value and not BODY_NAME.fullmatch(value):
         raise ValueError(f"{value!r:.40} is no name of a body")
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} is no {each.name} of {each.model._meta.label_lower}")
+    if each.name in PATHS_OF_NODES and value:
+        read_path(value)
     if each.name in ADDRESSES and value and not ADDRESS.match(value):
         raise ValueError(f"{value!r:.40} is no address of a page")
     each.run_validators(value)

@@ -229,6 +229,8 @@ HOSTILE_ROWS: list[tuple[str, str, Any, str]] = [
     ("clustering.cluster", "name", "../x", "small letters"),
     ("clustering.clusterchange", "detail", {"pages": "all"}, "is not taken"),
     ("annotation.attribute", "regex", "(", "regex"),
+    ("annotation.annotation", "xpath", "//*[count(//*[count(//*) > 1]) > 1]", "cannot be used"),
+    ("clustering.clusterfigures", "cohesion", "nan", "nan is no cohesion"),
     ("core.user", "username", "<b>", "username"),
     ("core.site", "root_url", "file:///etc/passwd", "is not taken"),
     ("rules.rule", "stylesheet", "<x/>", "is not taken"),
