@@ -3,7 +3,8 @@
 The event loop reads requests, with their bodies, from all connections at once; only a whole request is given
 to a thread. Somebody who sends a byte now and then costs a place in a table and not a thread. Bodies larger
 than a form are read by the application as they come: it takes them from known people only, see
-`vertex.running.request_limits`. In the same way the end of a connection is waited for in the loop.
+`vertex.running.request_limits`, and half of the threads at most wait for them. In the same way the end of a
+connection is waited for in the loop.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.arriving: dict[TConn, _Arriving] = {}
         self.lingering: dict[socket.socket, float] = {}  # with the time at which they are closed
         self.n_waiting_bytes = 0
+        self.n_large = 0  # bodies that threads read as they come
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -95,6 +97,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
 
     def finish_request(self, conn: TConn, fs: Future[Any]) -> None:
         """Keep a connection for its next request, or end it without waiting for the client."""
+        if conn.is_large:
+            self.n_large -= 1
         try:
             is_kept = not fs.cancelled() and bool(fs.result()) and self.alive
         except Exception:  # noqa: BLE001 - as in the class above: whatever happened, the connection ends
@@ -162,7 +166,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             request.ends_at = time.monotonic() + BODY_WITHIN
             request.conn.is_large = head.length > MAX_BODY
             if request.conn.is_large:
-                self._hand_over(request)
+                self._hand_over_large(request)
                 return
             if head.expects_continue:
                 with suppress(OSError):  # the client may have gone; reading tells
@@ -171,6 +175,14 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             self._hand_over(request)
         elif self.n_waiting_bytes > MAX_WAITING_BYTES:
             self._refuse(request, 503)
+
+    def _hand_over_large(self, request: _Arriving) -> None:
+        """Have a thread read a body as it comes; refuse it where half of them do, whoever sends slowly."""
+        if self.n_large >= max(1, self.cfg.threads // 2):
+            self._refuse(request, 503)
+            return
+        self.n_large += 1
+        self._hand_over(request)
 
     def _hand_over(self, request: _Arriving) -> None:
         conn = request.conn

@@ -9,7 +9,9 @@ import selectors
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack
+from dataclasses import replace
 from types import SimpleNamespace
 from urllib.request import urlopen
 
@@ -181,7 +183,7 @@ def test_a_client_that_leaves_before_it_is_asked_for_the_body_ends_nothing() -> 
 
 def worker_without_connections() -> PatientWorker:
     worker = PatientWorker.__new__(PatientWorker)
-    worker.n_waiting_bytes, worker.lingering = 0, {}
+    worker.n_waiting_bytes, worker.n_large, worker.lingering = 0, 0, {}
     worker.poller, worker.log = selectors.DefaultSelector(), logging.getLogger(__name__)
     return worker
 
@@ -220,6 +222,32 @@ def test_who_waits_for_the_end_has_no_more_places_than_there_are(
         assert b"" == theirs.recv(1)
 
     assert ours.fileno() == -1
+
+
+def test_large_bodies_have_half_of_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = worker_without_connections()
+    worker.cfg, worker.alive, worker.nr_conns = SimpleNamespace(threads=4), True, 3
+    handed_over: list[_Arriving] = []
+    monkeypatch.setattr(worker, "_hand_over", handed_over.append)
+    monkeypatch.setattr(worker, "_forget", lambda _request: None)
+    head = FORM % (URL_ENCODED, 10**9)
+    pairs = [socket.socketpair() for _ in range(3)]
+    requests = [
+        _Arriving(SimpleNamespace(sock=ours), time.monotonic() + 60, bytearray(head))
+        for ours, _ in pairs
+    ]
+    for request in requests:
+        worker._advance(request)
+
+    assert requests[:2] == handed_over
+    assert pairs[2][1].recv(12) == b"HTTP/1.1 503"
+    done: Future[bool] = Future()
+    done.set_result(False)
+    worker.finish_request(requests[0].conn, done)
+    worker._advance(next_one := replace(requests[2], n_wanted=None))
+    assert next_one == handed_over[-1], "a place is free again"
+    for sock in [sock for pair in pairs for sock in pair]:
+        sock.close()
 
 
 @pytest.mark.parametrize(
