@@ -150,10 +150,10 @@ def slow_clients(door: Door, begun: bytes) -> Iterator[None]:
         trickle.join()
 
 
-def waits_at(door: Door) -> list[float | None]:
+def waits_at(door: Door, n_asked: int = N_ASKED) -> list[float | None]:
     """Return how long a person waits for each of many pages; None where none came."""
     waits = []
-    for _ in range(N_ASKED):
+    for _ in range(n_asked):
         waits.append(_wait_at(door))
         time.sleep(STEP)
     return waits
