@@ -60,7 +60,8 @@ def run(_data: Path | None) -> str:
         row_of("one site, no delay", alone),
         row_of(f"{N_SITES} sites, {DELAY:g} s between two requests, one process", many),
     ]
-    return markdown_table(list(COLUMNS), rows)
+    watched = f"The {N_SITES} sites were watched for {SECONDS:,.0f} seconds; MB are the most that was seen."
+    return f"{watched}\n\n{markdown_table(list(COLUMNS), rows)}"
 
 
 def processor_seconds(cost: Cost) -> float:
