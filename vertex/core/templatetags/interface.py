@@ -297,10 +297,12 @@ def followed_work(context: Context) -> SafeString:
     if isinstance(site, Site):
         visible = visible.filter(site=site)
         query = f"?site={quote(site.name)}"
-    has_just_ended = visible.filter(finished_at__gt=timezone.now() - READ_WITHIN).exists()
+    word = visible.progress_word()
+    last_end = float(word.partition("-")[2])
+    has_just_ended = last_end > (timezone.now() - READ_WITHIN).timestamp()
     return format_html(
         'data-follows="{}{}" data-followed="{}"',
         reverse("work_word"),
         query,
-        "" if has_just_ended else visible.progress_word(),
+        "" if has_just_ended else word,
     )
