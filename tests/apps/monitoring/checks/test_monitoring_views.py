@@ -66,7 +66,7 @@ def text(client: Client, name: str, *args: Any, status: int = 200, **query: Any)
 class TestOverview:
     def test_says_what_to_do_where_there_is_nothing(self, ops: Client) -> None:
         assert "Nothing to watch yet" in text(ops, "monitoring")
-        assert "Nothing was extracted" in text(ops, "coverage_chart")
+        assert "No extraction of the last six weeks" in text(ops, "coverage_chart")
         assert "No rule is published" in text(ops, "monitoring_work")
 
     def test_groups_alerts_by_their_cause_and_leads_to_the_change(self, ops: Client) -> None:
