@@ -346,5 +346,7 @@ def _draw_samples(site: Site, cluster: Cluster) -> None:
     """Draw the samples of a repaired cluster anew, so that an editor sees the pages as they are now."""
     try:
         run_here(sampling.samples_request(site=site, cluster=cluster.name))
+    except jobs.JobPutOff:
+        raise  # something is away: the repair goes on when it is back
     except (jobs.JobExists, jobs.JobFailed, jobs.JobNotClaimed, ValidationError):
         return  # the rule serves; samples can be drawn at any time

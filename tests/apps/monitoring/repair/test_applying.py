@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import Annotation
+from annotation.models import Annotation, Sample
+from annotation.services.samples.sampling import DRAW_SAMPLES
 from clustering.models import Clustering
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.repair import applying
@@ -15,8 +18,8 @@ from rules.models import Record
 from tests.apps.monitoring.monitored_shop import N, archive, check, redesigned, rules_of, shop
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Job
-from vertex.core.services.jobs.jobs import run_job
-from vertex.core.services.jobs.requests import enqueue
+from vertex.core.services.jobs.jobs import JobPutOff, run_job
+from vertex.core.services.jobs.requests import JobRequest, enqueue, run_here
 
 pytestmark = pytest.mark.django_db
 
@@ -53,3 +56,27 @@ def test_a_worker_killed_while_it_accepts_is_followed_by_one_that_ends_it(
     assert {f"Rope {n}" for n in range(1, N + 1)} == {
         record.values["name"] for record in Record.objects.there()
     }
+
+
+def test_samples_that_were_put_off_are_drawn_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = shop()
+    source = archive(tmp_path, site, redesigned)
+    check(site, source)
+    job = enqueue(repair_request(site=site, source=source, is_accepted=True))
+
+    def put_off_samples(request: JobRequest, **options: Any) -> Job:
+        if request.kind is DRAW_SAMPLES:
+            raise JobPutOff("Waits: the database is away")
+        return run_here(request, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(applying, "run_here", put_off_samples)
+        assert Job.State.DUE == run_job(job.pk, repair_site).state
+    Job.objects.filter(pk=job.pk).update(due_at=timezone.now())
+    n_before = Sample.objects.count()
+    done = run_job(job.pk, repair_site)
+
+    assert Job.State.DONE == done.state, done.error
+    assert n_before < Sample.objects.count()
