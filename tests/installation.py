@@ -27,6 +27,22 @@ ROOT = Path(__file__).resolve().parent.parent
 MIGRATED_DATABASE = "VERTEX_TEST_MIGRATED_DATABASE"  # the address of one on the server of all tests
 PATIENCE = 180.0  # seconds: three processes that start on a busy machine take a while
 
+# What a browser keeps of a person who is logged in and has chosen a password.
+NEW_SESSION = """
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from vertex.core.models import User
+User.objects.filter(username={username!r}).update(must_change_password=False)
+user = User.objects.get(username={username!r})
+session = SessionStore()
+session[SESSION_KEY] = str(user.pk)
+session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+session.save()
+print(session.session_key)
+"""
+
 
 @dataclass
 class Installation:
@@ -62,6 +78,11 @@ class Installation:
         )
         assert result.returncode == 0, result.stderr
         return result.stdout.strip()
+
+    def new_session(self, username: str) -> str:
+        """Log somebody in and return the key of the session."""
+        code = NEW_SESSION.format(username=username)
+        return self.manage("shell", "--no-imports", "--verbosity=0", "-c", code)
 
     def start(self, *arguments: str, log: str) -> subprocess.Popen[bytes]:
         """Start a Python process in a group of its own; what it prints goes to a file."""

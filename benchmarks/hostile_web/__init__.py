@@ -31,20 +31,6 @@ LOOKS: Final = (
     "pages/{page}/snapshots/{snapshot}/outline/",
     "pages/{page}/snapshots/{snapshot}/suggestions/",
 )
-LOG_IN: Final = """
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.conf import settings
-from django.contrib.sessions.backends.db import SessionStore
-from vertex.core.models import User
-user = User.objects.get(username="eddy")
-User.objects.update(must_change_password=False)
-session = SessionStore()
-session[SESSION_KEY] = str(user.pk)
-session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-session.save()
-print(session.session_key)
-"""
 
 
 def run(_data: Path | None) -> str:
@@ -89,7 +75,7 @@ def serving(folder: Path) -> Iterator[tuple[Installation, int]]:
 @contextmanager
 def editors(web: Installation, port: int, answers: list[int]) -> Iterator[None]:
     """Let editors look at all pages, again and again; note what they were answered."""
-    session = web.manage("shell", "--no-imports", "--verbosity=0", "-c", LOG_IN)
+    session = web.new_session("eddy")
     pages = web.query("SELECT page_id, id FROM clustering_snapshot ORDER BY id")
     is_over = threading.Event()
 

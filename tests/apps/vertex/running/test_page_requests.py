@@ -34,19 +34,6 @@ TEXTS = "SELECT text FROM annotation_comment"
 TOO_HEAVY = """SELECT DISTINCT page.url FROM clustering_snapshot AS snapshot
     JOIN clustering_page AS page ON page.id = snapshot.page_id WHERE snapshot.problem = 'too_heavy'"""
 HEAVY = "<html><body>" + "<p>1<i>2</i>" * 800_000 + "</body></html>"
-LOG_IN = """
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
-from vertex.core.models import User
-user = User.objects.get(username="eddy")
-session = SessionStore()
-session[SESSION_KEY] = str(user.pk)
-session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-session.save()
-print(session.session_key)
-"""
 
 
 class Web:
@@ -131,7 +118,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
         with closing(sqlite3.connect(installation.var / "vertex.sqlite3")) as database, database:
             database.execute("UPDATE core_user SET must_change_password = 0")
         token = installation.manage("create_token", "eddy", "--scope", "verticals:write")
-        session = installation.manage("shell", "--no-imports", "--verbosity=0", "-c", LOG_IN)
+        session = installation.new_session("eddy")
         arguments = ["-m", "gunicorn", "--config=python:vertex.running.gunicorn", "--threads=4"]
         installation.start(*arguments, "--no-control-socket", "vertex.wsgi", log="web")
         server = Web(installation, port, token, session)

@@ -127,10 +127,13 @@ def _ask_provider(
 
 def _is_raised_by_library(error: Exception) -> bool:
     """Return whether an error is of allauth itself or of what it calls, and not of our own code."""
-    modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
-    callers = [name.partition(".")[0] for name in modules]
-    ours_or_theirs = [name for name in callers if name in {"allauth", "vertex"}]
-    return ours_or_theirs[-1:] == ["allauth"]
+    packages = [
+        str(frame.f_globals.get("__name__")).partition(".")[0]
+        for frame, _ in walk_tb(error.__traceback__)
+    ]
+    # The frames go from the outermost call to where the error was raised.
+    innermost = [package for package in packages if package in {"allauth", "vertex"}][-1:]
+    return innermost == ["allauth"]
 
 
 def _tell_no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
