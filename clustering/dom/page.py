@@ -113,7 +113,7 @@ class _AttributeCounter:
 def parse_page(body: bytes, content_type: str = "") -> ParsedPage:
     """Return the tree of a page, the encoding that was decided and the problem that was found.
 
-    Raises PageTooLarge.
+    Raises PageTooLarge, MemoryError.
     """
     if why_not := why_no_page_is_read.get():
         raise NotReadHere(why_not)
@@ -125,7 +125,11 @@ def parse_page(body: bytes, content_type: str = "") -> ParsedPage:
         return ParsedPage(None, encoding, TOO_MANY_ATTRIBUTES)
     parser = etree.HTMLParser(encoding="utf-8")
     parser.set_element_class_lookup(_ELEMENTS)
-    tree = etree.fromstring(text, parser) if text else None
+    try:
+        tree = etree.fromstring(text, parser) if text else None
+    except etree.XMLSyntaxError as error:
+        # The parser mends every mistake of a page: it gives up when it is refused memory.
+        raise MemoryError(str(error)) from error
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         return ParsedPage(tree, encoding, TRUNCATED)
     return ParsedPage(tree, encoding, EMPTY if tree is None else "")

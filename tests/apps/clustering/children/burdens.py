@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clustering.dom.links import read_links
+from clustering.dom.page import parse_page
 from clustering.services.clusters.observer_child import observe_bodies
 
 
@@ -51,6 +52,12 @@ def waits(_body: bytes) -> None:
 
 def greedy(body: bytes, _content_type: str = "") -> int:
     return len(body * 3 * 1024**3)
+
+
+def parses(n_elements: int) -> int:
+    """Parse a page whose tree is larger than a child's memory."""
+    tree = parse_page(b"<html><body>" + b"<p>1<i>2</i>" * n_elements).tree
+    return 0 if tree is None else len(tree)
 
 
 def crash(_body: bytes) -> None:
