@@ -23,6 +23,7 @@ from django.utils import timezone
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.crawling import visits_all_pages
 from clustering.services.crawl.engine import Engine, stopping
+from clustering.services.crawl.hosts import release_left_hosts
 from clustering.services.crawl.revisiting import links_to_follow
 from vertex.core.models import Job
 from vertex.core.models.jobs import JobQuerySet
@@ -118,6 +119,7 @@ class FetchService:
         yield from jobs_here.due(now).order_by("due_at", "pk")[:MAX_CRAWLS]
         if monotonic() - self._looked_for_abandoned_at >= ABANDONED_SECONDS:
             self._looked_for_abandoned_at = monotonic()
+            release_left_hosts()
             yield from self._abandoned(jobs_here, now)
 
     def _abandoned(self, jobs_here: JobQuerySet, now: datetime) -> Iterator[Job]:

@@ -175,6 +175,23 @@ def test_deaths_in_company_are_not_counted_beyond_many(service: FetchService) ->
     assert n_tries_of(first) == 1
 
 
+def test_hosts_that_a_process_left_behind_are_released(service: FetchService) -> None:
+    """It died after the job was done. A job that still runs may renew its lease, however late."""
+    site = Site.objects.create(name="left", root_url="https://left.example/")
+    done, over = ask_for_crawl(site), timezone.now() - TRIAL
+    Job.objects.filter(pk=done.pk).update(state=Job.State.DONE)
+    running = Job.objects.create(
+        task="x", state="running", lease="x", leased_until=timezone.now() + TRIAL
+    )
+    for job in (done, running):
+        Host.objects.create(name=f"h{job.pk}", leased_by=f"job {job.pk}", leased_until=over)
+    go_on_for_looks(service, 2)
+
+    assert [f"job {running.pk}"] == list(
+        Host.objects.exclude(leased_by="").values_list("leased_by", flat=True)
+    )
+
+
 def go_on_for_looks(service: FetchService, n_looks: int) -> None:
     """Let the service look for jobs some times more."""
     for _ in range(n_looks):
