@@ -30,7 +30,7 @@ from tests.apps.clustering.api_cast import page_of, site_of
 from tests.installation import Installation, new_installation, wait_until
 from tests.servers import free_port
 from vertex.core.views.page_reading import reads_pages
-from vertex.running.page_requests import ReadingStopped, mark_those_too_heavy
+from vertex.running.page_requests import WALL_SECONDS, ReadingStopped, mark_those_too_heavy
 
 PAGE = "<html><body><h1>Lamp</h1><p>12 EUR</p></body></html>"
 HEAVY_URL = "https://shop.example/heavy.html"
@@ -150,7 +150,7 @@ def test_a_page_process_that_dies_takes_no_other_request_with_it(web: Web) -> No
     waits.start()
     wait_until(lambda: n_bytes_waiting(process), "a request that waits for the process")
 
-    assert web.is_alive(within=10)
+    assert web.is_alive(within=WALL_SECONDS / 2), "it does not wait for that process"
     process.kill()
     waits.join()
     ((status, answer),) = answers
