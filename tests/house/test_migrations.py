@@ -6,7 +6,6 @@ import hashlib
 from typing import Any
 
 import pytest
-from django.apps.registry import Apps
 from django.core.management import call_command
 from django.db import connection, models
 from django.db.migrations.executor import MigrationExecutor
@@ -21,15 +20,17 @@ ROWS = 3
 
 
 def steps() -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """Return each migration of ours with the one that it changes."""
-    graph = MigrationExecutor(connection).loader.graph
-    return sorted(
-        (parent.key, key)
-        for key in graph.nodes
-        if key[0] in APPS
-        for parent in graph.node_map[key].parents
-        if parent.key[0] == key[0]
-    )
+    """Return each migration of ours with the one that it changes, in the order in which they are run."""
+    executor = MigrationExecutor(connection)
+    graph = executor.loader.graph
+    plan = executor.migration_plan(graph.leaf_nodes(), clean_start=True)
+    return [
+        (parent.key, (migration.app_label, migration.name))
+        for migration, _ in plan
+        if migration.app_label in APPS
+        for parent in sorted(graph.node_map[migration.app_label, migration.name].parents)
+        if parent.key[0] == migration.app_label
+    ]
 
 
 @pytest.mark.django_db
@@ -39,6 +40,7 @@ def test_no_migration_is_missing() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_each_migration_keeps_the_rows() -> None:
+    MigrationExecutor(connection).migrate([(app, FIRST_MIGRATION) for app in APPS])
     for before, after in steps():
         held = rows_at(before, fill=True)
         if before[1] == FIRST_MIGRATION:
@@ -66,9 +68,8 @@ def models_at(target: tuple[str, str]) -> set[str]:
 
 def rows_at(target: tuple[str, str], *, fill: bool) -> dict[str, list[dict[str, Any]]]:
     """Migrate to a state, put rows of each kind into it where asked, and return all rows by model."""
-    MigrationExecutor(connection).migrate([target])
-    state = state_of_the_database()
-    ours = [model for model in state.get_models() if model._meta.app_label == target[0]]
+    state = MigrationExecutor(connection).migrate([target])
+    ours = [model for model in state.apps.get_models() if model._meta.app_label == target[0]]
     if fill:
         call_command("flush", interactive=False, verbosity=0, inhibit_post_migrate=True)
         for model in in_order_of_dependence(with_required(ours)):
@@ -79,13 +80,6 @@ def rows_at(target: tuple[str, str], *, fill: bool) -> dict[str, list[dict[str, 
         for model in ours
         if model._default_manager.exists()
     }
-
-
-def state_of_the_database() -> Apps:
-    """Return the models of all apps as they are in the database now."""
-    loader = MigrationExecutor(connection).loader
-    applied = [key for key in loader.graph.nodes if key in loader.applied_migrations]
-    return loader.project_state(applied).apps
 
 
 def with_required(wanted: list[type[models.Model]]) -> list[type[models.Model]]:
