@@ -39,7 +39,7 @@ CHECKS = [
     negative_data_rejection,
     unsupported_method,
 ]
-N_EXAMPLES = 200 if os.environ.get("VERTEX_FULL") == "1" else 12
+N_EXAMPLES = 200 if os.environ.get("VERTEX_FULL") == "1" else 6
 
 described = schemathesis.openapi.from_dict(schema_of_routes())
 # Without page processes: these have a database of their own, and the tests' is nobody else's.
