@@ -35,7 +35,9 @@ PACKAGE_BY_PROGRAM = {
 ON_BOTH_DATABASES = "both_databases or postgres or redis"
 DATABASE_TESTS = ["tests/apps", "tests/journeys", "tests/house/test_migrations.py"]
 # One more than the cores of a small machine: tests wait for processes and browsers half of their time.
-PYTEST = [sys.executable, "-m", "pytest", "-n", "3", "--dist", "loadgroup"]
+PYTEST = [sys.executable, "-m", "pytest", "-n", "3"]
+# Whole files, in the order of tests/conftest.py: what a file builds for all its tests is built once.
+PYTEST += ["--dist", "loadfile", "--no-loadscope-reorder"]
 TESTS_FAILED = 1  # pytest's status; any other one is of its own
 MOST_RUN_AGAIN = 3  # more than that is a fault of the change
 CACHE = ROOT / ".pytest_cache"

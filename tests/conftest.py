@@ -63,6 +63,7 @@ def leave_to_the_kernel(_descriptor: int) -> None:
 
 os.fsync = leave_to_the_kernel  # type: ignore[assignment]
 
+LONG_TESTS = {"journeys", "browser"}  # folders
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
 COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
 # The same examples in each run, so that a change is judged by what it changes; others in the full runs.
@@ -122,8 +123,8 @@ def pytest_runtest_setup() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs a server that is not there, and say so; measurements are for the full runs."""
-    # The longest first, so that none is left over at the end.
-    items.sort(key=lambda item: "journeys" not in item.path.parts)
+    # The longest files first, so that none is left over at the end.
+    items.sort(key=lambda item: LONG_TESTS.isdisjoint(item.path.parts))
     reasons = {
         "postgres": _why_not_postgres(),
         "redis": _why_not(servers.find_redis, servers.REDIS_URL),

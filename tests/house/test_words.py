@@ -10,8 +10,6 @@ from django.apps import apps
 
 from tests.syntax import parse_source
 
-# One worker parses the product.
-pytestmark = pytest.mark.xdist_group("words")
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ["vertex", "clustering", "annotation", "rules", "monitoring"]
 SOURCES = sorted(

@@ -125,7 +125,6 @@ def tick_twice(installation: Installation) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("kills")
 def test_check_and_repair_go_on_where_a_killed_worker_stopped(
     installation: Installation, hosts: tuple[SlowHost, SlowHost]
 ) -> None:

@@ -26,8 +26,6 @@ from vertex.demo.sites import DemoSite
 from vertex.demo.sites.server import DemoServer, free_ports, is_served
 from vertex.demo.sites.walking import reachable
 
-pytestmark = pytest.mark.xdist_group("demo sites")
-
 
 def expected_pages(site: DemoSite, root: str) -> dict[str, tuple[str, int | None]]:
     """Return state and status of every address that can be reached, as a crawl should note them."""

@@ -14,7 +14,6 @@ MAX_RECOVERY = 30.0  # seconds, in 95 of 100
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
 
-@pytest.mark.xdist_group("kills")
 def test_a_fault_at_any_point_of_a_job_changes_nothing_of_what_it_comes_to() -> None:
     outcomes = inject(N_FAULTS, seconds=6 * 3600, kinds=KINDS)
 

@@ -57,7 +57,6 @@ def installation(
         yield installation
 
 
-@pytest.mark.xdist_group("kills")
 def test_faults_in_the_middle_of_jobs_lose_and_double_nothing(
     installation: Installation, server: servers.PostgresServer, redis_url: str
 ) -> None:

@@ -167,14 +167,12 @@ def empty_redis(url: str) -> None:
         client.flushall()
 
 
-@pytest.mark.xdist_group("kills")
 def test_on_sqlite_with_a_folder_as_broker(on_sqlite: Installation) -> None:
     work_through_kills(on_sqlite, TASK, wipe=lambda: empty_folder(on_sqlite))
 
     assert_nothing_lost_or_doubled(on_sqlite)
 
 
-@pytest.mark.xdist_group("kills")
 def test_without_the_fence_results_are_doubled(on_sqlite: Installation) -> None:
     work_through_kills(on_sqlite, UNFENCED_TASK, wipe=lambda: empty_folder(on_sqlite))
 
@@ -184,7 +182,6 @@ def test_without_the_fence_results_are_doubled(on_sqlite: Installation) -> None:
 
 @pytest.mark.postgres
 @pytest.mark.redis
-@pytest.mark.xdist_group("kills")
 def test_on_postgres_with_redis(on_postgres: Installation, redis_url: str) -> None:
     work_through_kills(on_postgres, TASK, wipe=lambda: empty_redis(redis_url))
 
@@ -193,7 +190,6 @@ def test_on_postgres_with_redis(on_postgres: Installation, redis_url: str) -> No
 
 @pytest.mark.postgres
 @pytest.mark.redis
-@pytest.mark.xdist_group("kills")
 def test_a_worker_that_hung_and_wakes_up_writes_nothing_more(on_postgres: Installation) -> None:
     start_clock(on_postgres)
     Worker(on_postgres)

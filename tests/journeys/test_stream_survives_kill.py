@@ -96,7 +96,6 @@ def jobs(installation: Installation, task: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("kills")
 def test_each_page_is_visited_and_each_change_extracted_once(
     installation: Installation, host: FakeHost
 ) -> None:

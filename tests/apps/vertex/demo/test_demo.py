@@ -24,8 +24,6 @@ from vertex.core.services.people import people
 from vertex.demo import demo, logins, serving, sites
 from vertex.demo.sites.server import LOOPBACK, DemoServer, free_ports, is_served
 
-pytestmark = pytest.mark.xdist_group("demo sites")
-
 
 @pytest.fixture
 def installation(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:

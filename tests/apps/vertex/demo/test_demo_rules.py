@@ -20,7 +20,6 @@ from vertex.demo import sites
 from vertex.demo.sites.server import free_ports
 
 pytestmark = [
-    pytest.mark.xdist_group("demo sites"),
     pytest.mark.django_db(transaction=True),
     pytest.mark.both_databases,
 ]

@@ -19,7 +19,6 @@ from vertex.demo import sites
 from vertex.demo.sites.server import LOOPBACK, DemoServer, PortTaken, is_served
 
 ROOT = Path(sites.__file__).parents[3]
-pytestmark = pytest.mark.xdist_group("demo sites")
 
 
 class Answer(NamedTuple):

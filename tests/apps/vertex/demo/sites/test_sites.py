@@ -39,8 +39,6 @@ VOLATILE = {
     "tinker-board": "viewCount",
 }
 
-# Making them takes seconds; one worker keeps them.
-pytestmark = pytest.mark.xdist_group("demo sites")
 all_editions = pytest.mark.parametrize("edition", sites.EDITIONS)
 all_sites = pytest.mark.parametrize("name", sites.NAMES)
 
