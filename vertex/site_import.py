@@ -75,7 +75,6 @@ CARRIED: Final = (
     "rules.review",
     "rules.judgedpage",
     "rules.borrowedrule",
-    "rules.fieldprofile",
     "rules.extraction",
     "monitoring.sitethresholds",
     "monitoring.errorpage",
@@ -100,6 +99,21 @@ AS_HERE: Final[dict[str, dict[str, Any]]] = {
 ADDRESSES: Final = frozenset({"url", "given_url", "requested_url", "final_url"})
 # Learning asks pages for them; what else an XPath could ask may take minutes.
 PATHS_OF_NODES: Final = frozenset({"xpath", "end_xpath"})
+# What the parts of a column of JSON are; the whole is an object or a list, as it is by default.
+TEXTS: Final = (str, list)
+JSON_MADE_OF: Final[dict[str, dict[str, tuple[type, ...]]]] = {
+    "rules.record": {
+        "values": TEXTS,
+        "raw": TEXTS,
+        "nodes": TEXTS,
+        "missing": (str,),
+        "failed": (str,),
+        "problems": (str,),
+        "confidence": (int, float),
+    },
+    "rules.recordversion": {"values": TEXTS},
+    "rules.goldenrecord": {"records": (dict,)},
+}
 MEMBER: Final = re.compile(
     r"manifest\.jsonl|export\.json|rows/[a-z]+\.[a-z]+\.jsonl"
     r"|pages/[0-9a-f]{64}\.html|assets/[0-9a-f]{64}\.bin"
@@ -579,8 +593,22 @@ def _value(each: Any, written: Any) -> Any:
         read_path(value)
     if each.name in ADDRESSES and value and not ADDRESS.match(value):
         raise ValueError(f"{value!r:.40} is no address of a page")
+    if isinstance(each, models.JSONField):
+        _check_json(each, value)
     each.run_validators(value)
     return value
+
+
+def _check_json(each: models.JSONField[Any, Any], value: Any) -> None:
+    """Raise ValueError where JSON has not the form in which the product reads it back."""
+    model = each.model._meta.label_lower
+    usual = each.get_default()
+    if isinstance(usual, dict | list) and type(value) is not type(usual):
+        raise ValueError(f"{value!r:.40} is no {each.name} of {model}")
+    kinds = JSON_MADE_OF.get(model, {}).get(each.name)
+    parts = value.values() if isinstance(value, dict) else value
+    if kinds is not None and not all(isinstance(part, kinds) for part in parts):
+        raise ValueError(f"a part of {value!r:.40} is no part of {each.name} of {model}")
 
 
 def _check_rule(row: Row) -> None:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from typing import IO, Any, Final
@@ -25,7 +25,7 @@ from zlib import crc32
 import structlog
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.wsgi import get_path_info
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.http import FileResponse, HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
@@ -42,6 +42,7 @@ from clustering.services.children.limits import (
 from rules.services.learning.heavy_pages import mark_heavy
 from vertex import environment
 from vertex.core.exceptions import TooBusy
+from vertex.core.storage import StoreAway
 from vertex.core.views.page_reading import is_reading
 from vertex.running.health import own_name
 from vertex.running.metrics import COUNTS_OF
@@ -201,13 +202,21 @@ class PageRequests:
         # Others have the process while the pages are weighed, which takes seconds for each.
         log.warning("page_process_stopped", path=fields.get("PATH_INFO"), why=str(stopped))
         with self._weighing:
-            try:
-                n_heavy = mark_heavy(bodies)
-            finally:
-                connection.close()  # this thread's own
+            n_heavy = mark_those_too_heavy(bodies)
         left_out = ". The page that is too heavy is left out from now on" if n_heavy else ""
         may_be_saved = fields["REQUEST_METHOD"] not in {"GET", "HEAD"}
         raise ReadingStopped(f"this was stopped: {stopped}{left_out}", may_be_saved=may_be_saved)
+
+
+def mark_those_too_heavy(bodies: Sequence[str]) -> int:
+    """Weigh the pages that a process had read; return how many were marked, 0 where nobody can tell now."""
+    try:
+        return mark_heavy(bodies)
+    except (StoreAway, DatabaseError) as error:
+        log.warning("pages_not_weighed", why=str(error))
+        return 0
+    finally:
+        connection.close()  # this thread's own
 
 
 class RefusePages:

@@ -13,8 +13,9 @@ from annotation.models import Assignment
 from clustering.models import ClusterFigures, Clustering
 from monitoring.models import Alert, Proposal, SiteChange
 from monitoring.services.checks.site_states import SiteFigures, figures_of
+from monitoring.services.repair.accepting import ACCEPT_PROPOSAL
 from rules.models import Extraction, Record, Review, Rule
-from vertex.core.models import Role, Site, User
+from vertex.core.models import Job, Role, Site, User
 
 # Above this, the pages in no cluster are worth another clustering.
 MOST_UNASSIGNED = 0.2
@@ -46,6 +47,7 @@ class SiteFacts(NamedTuple):
     extracted_at: datetime | None
     change: SiteChange | None  # the oldest that is open
     proposal: Proposal | None  # the newest that waits
+    is_accepting: bool  # a repair was accepted, and is not in use yet
     review: Review | None  # the oldest that is open
     n_alerts: int
 
@@ -79,6 +81,8 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
     change_by_site = {change.site_id: change for change in changes.order_by("-pk")}
     proposals = Proposal.objects.waiting().filter(site__in=pks, decision=Proposal.Decision.PROPOSED)
     proposal_by_site = {proposal.site_id: proposal for proposal in proposals.order_by("pk")}
+    accepting = Job.objects.unfinished().filter(task=ACCEPT_PROPOSAL.task, site__in=pks)
+    accepting_sites = set(accepting.values_list("site", flat=True))
     reviews = Review.objects.open().filter(rule__cluster__site__in=pks)
     reviews = reviews.select_related("rule__cluster").order_by("-pk")
     review_by_site = {review.rule.cluster.site_id: review for review in reviews}
@@ -98,6 +102,7 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
             extracted_at=extracted.get(site.pk),
             change=change_by_site.get(site.pk),
             proposal=proposal_by_site.get(site.pk),
+            is_accepting=site.pk in accepting_sites,
             review=review_by_site.get(site.pk),
             n_alerts=n_alerts.get(site.pk, 0),
         )
@@ -132,6 +137,8 @@ def next_step(facts: SiteFacts) -> NextStep:
 def _broken(facts: SiteFacts) -> NextStep | None:
     """Return what to do about a site that changed or cannot be reached."""
     name = facts.site.name
+    if facts.is_accepting:
+        return NextStep("", "A repair was accepted and is being put to use.", "", "busy")
     if facts.change is not None:
         title = facts.change.cluster.title
         href = reverse("site_change", args=[name, facts.change.pk])

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
@@ -23,8 +23,10 @@ from django.utils import timezone
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.crawling import visits_all_pages
 from clustering.services.crawl.engine import Engine, stopping
+from clustering.services.crawl.hosts import release_left_hosts
 from clustering.services.crawl.revisiting import links_to_follow
 from vertex.core.models import Job
+from vertex.core.models.jobs import JobQuerySet
 from vertex.core.services.jobs import heartbeat, held_jobs, jobs
 from vertex.core.services.jobs.jobs import JobNotClaimed, Work
 from vertex.core.services.jobs.processes import is_gone
@@ -36,10 +38,11 @@ ABANDONED_SECONDS: Final = 5.0  # between two looks for jobs whose process is go
 HEARTBEAT_SECONDS: Final = 30.0
 PATIENCE_AT_END: Final = 5.0  # seconds for the threads to give their jobs back
 PAUSE_AFTER_TROUBLE: Final = 1.0  # seconds, where the database refused something
-# A process holds hundreds of crawls, so its death says little of each. Those that saw so many deaths
-# without getting any further are taken up one after the other: the next death tells which of them it was.
+# A process holds hundreds of jobs, so its death says little of each, and no more than so many are counted
+# of a job. Those that saw that many without getting any further are on trial before anything else is done
+# by a process that is new, one after the other: a death then tells whose fault it was, and is counted.
 MANY_DEATHS: Final = 3
-TRIAL: Final = timedelta(minutes=1)
+TRIAL: Final = timedelta(seconds=20)
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +53,7 @@ class FetchService:
 
     work_by_task: Mapping[str, Work]
     engine: Engine = field(default_factory=Engine)
+    _is_new: bool = True  # it has taken up nothing but jobs on trial
     _threads: dict[int, threading.Thread] = field(default_factory=dict)  # by job
     _looked_at: float = 0.0
     _looked_for_abandoned_at: float = 0.0
@@ -82,6 +86,8 @@ class FetchService:
 
     def _take_jobs(self) -> None:
         self._threads = {job: thread for job, thread in self._threads.items() if thread.is_alive()}
+        if self._is_new and self._is_trying():
+            return
         for job in self._waiting_jobs():
             if visits_all_pages(job) or links_to_follow(job) is not None:
                 if len(self.engine.crawlers) < MAX_CRAWLS:
@@ -89,46 +95,63 @@ class FetchService:
             elif len(self._threads) < MAX_THREADS:
                 self._start_thread(job)
 
+    def _is_trying(self) -> bool:
+        """Return whether a job is on trial; it is over once the job gets further, or after a while."""
+        held = self.engine.crawlers.keys() | self._threads.keys()
+        on_trial = Job.objects.filter(pk__in=held, n_tries__gt=MANY_DEATHS)
+        over = timezone.now() - TRIAL
+        on_trial.filter(claimed_at__lte=over).update(n_tries=MANY_DEATHS)  # it killed nobody
+        return on_trial.filter(claimed_at__gt=over).exists()
+
     def _waiting_jobs(self) -> Iterator[Job]:
-        """Yield the jobs that are due, then now and then those that their process has left."""
+        """Yield the jobs that are due, then now and then those that their process has left.
+
+        While the process is new, yield one job to be tried; it is no longer new where there is none.
+        """
         jobs_here = Job.objects.filter(queue=Job.Queue.FETCH, task__in=self.work_by_task)
         now = timezone.now()
+        if self._is_new:
+            job = next(self._abandoned(jobs_here.filter(n_tries__gte=MANY_DEATHS), now), None)
+            if job is not None:
+                yield job
+                return
+            self._is_new = False
         yield from jobs_here.due(now).order_by("due_at", "pk")[:MAX_CRAWLS]
         if monotonic() - self._looked_for_abandoned_at >= ABANDONED_SECONDS:
             self._looked_for_abandoned_at = monotonic()
-            held = self.engine.crawlers.keys() | self._threads.keys()
-            abandoned = jobs_here.filter(state=Job.State.RUNNING).exclude(pk__in=held)
-            for job in abandoned.order_by("n_tries", "pk"):
-                is_late = job.leased_until is not None and job.leased_until < now
-                if (is_late or is_gone(job.leased_by)) and self._may_take_up(job):
-                    yield job
+            release_left_hosts()
+            yield from self._abandoned(jobs_here, now)
 
-    def _may_take_up(self, job: Job) -> bool:
-        """Return whether no other crawl that saw many deaths has just been taken up."""
-        if job.n_tries < MANY_DEATHS:
-            return True
-        held = [crawler.run.job for crawler in self.engine.crawlers.values()]
-        on_trial = [
-            other
-            for other in held
-            if other.n_tries > MANY_DEATHS  # being taken up made it one more; getting on makes it 1
-            and other.claimed_at is not None
-            and timezone.now() - other.claimed_at < TRIAL
-        ]
-        return not on_trial
+    def _abandoned(self, jobs_here: JobQuerySet, now: datetime) -> Iterator[Job]:
+        """Yield the jobs whose process is gone; those that are nearest to being given up come first.
+
+        The process that was killed when one was on trial is followed by one that tries it first.
+        """
+        held = self.engine.crawlers.keys() | self._threads.keys()
+        rows = jobs_here.filter(state=Job.State.RUNNING).exclude(pk__in=held)
+        for job in rows.order_by("-n_tries", "pk"):
+            is_late = job.leased_until is not None and job.leased_until < now
+            if is_late or is_gone(job.leased_by):
+                yield job
+
+    @property
+    def _most_deaths(self) -> int | None:
+        return None if self._is_new else MANY_DEATHS
 
     def _take_crawl(self, job: Job) -> None:
         with suppress(JobNotClaimed):
-            run = jobs.claim_job(job.pk)
+            run = jobs.claim_job(job.pk, most_deaths=self._most_deaths)
             with held_jobs.caught() as errors:
                 self.engine.begin(run, links_to_follow(run.job))
             if errors:
                 jobs.end_with(run, errors[0])
 
     def _start_thread(self, job: Job) -> None:
-        work = self.work_by_task[job.task]
         thread = threading.Thread(
-            target=_work_apart, args=(job.pk, work), name=f"job {job.pk}", daemon=True
+            target=_work_apart,
+            args=(job.pk, self.work_by_task[job.task], self._most_deaths),
+            name=f"job {job.pk}",
+            daemon=True,
         )
         self._threads[job.pk] = thread
         thread.start()
@@ -159,10 +182,10 @@ class FetchService:
             thread.join(max(0.0, ends_at - monotonic()))
 
 
-def _work_apart(job: int, work: Work) -> None:
+def _work_apart(job: int, work: Work, most_deaths: int | None) -> None:
     """Do a job in a thread with a database connection of its own."""
     try:
         with suppress(JobNotClaimed, SystemExit):
-            jobs.run_job(job, work)
+            jobs.run_job(job, work, most_deaths=most_deaths)
     finally:
         connection.close()

@@ -97,6 +97,15 @@ def release_hosts(*, job: Job) -> None:
     Host.objects.filter(leased_by=_name_of(job)).update(leased_by="", leased_until=None)
 
 
+def release_left_hosts() -> None:
+    """Release the hosts of jobs whose process ended between the end of the job and this."""
+    for host in Host.objects.filter(leased_until__lt=timezone.now()):
+        if _is_left_behind(host):
+            Host.objects.filter(pk=host.pk, leased_by=host.leased_by).update(
+                leased_by="", leased_until=None
+            )
+
+
 def keep_robots(*, host: Host, file: RobotsFile) -> None:
     """Save a host's robots.txt; it is valid for a day."""
     host.robots_text = file.text

@@ -213,7 +213,7 @@ def _plan(
     goal.shares = [round(share, 6) for share in plan.shares.tolist()]
     goal.price = plan.price
     goal.expected_requests = plan.requests_per_day + listing_requests
-    goal.reached_share = 1 - _late_now(records, plan, goal.goal_hours, now)
+    goal.reached_share = 1 - _late_share(goal, records, plan, now)
     goal.n_requests = sum(row.n_visits for row in rows)
     of_all = sum((now - row.made_at) / timedelta(hours=goal.goal_hours) for row in records)
     goal.n_saved = max(0, int(of_all) - goal.n_requests)
@@ -250,16 +250,21 @@ def _looks_of(rows: Sequence[Revisit]) -> Looks:
     )
 
 
-def _late_now(
-    records: Sequence[Revisit], plan: RevisitPlan, goal_hours: float, now: datetime
+def _late_share(
+    goal: FreshnessGoal, records: Sequence[Revisit], plan: RevisitPlan, now: datetime
 ) -> float:
-    """Return the share of records that are expected to be stale for longer than the goal."""
+    """Return the share of pages whose records are stale for longer than the goal: expected, or known."""
     if not records:
         return 0.0
     ages: FloatArray = np.array([(now - row.visited_at) / timedelta(hours=1) for row in records])
-    over = np.maximum(ages - goal_hours, 0.0)
-    late = -np.expm1(-RATES * over[:, None])
-    return float((page_shares(_looks_of(records), plan.shares) * late).sum(axis=1).mean())
+    over = np.maximum(ages - goal.goal_hours, 0.0)
+    late_by_rate = -np.expm1(-RATES * over[:, None])
+    is_late = (page_shares(_looks_of(records), plan.shares) * late_by_rate).sum(axis=1)
+    stale = Record.objects.there().filter(cluster=goal.cluster_id)
+    stale = stale.filter(stale_since__lte=now - timedelta(hours=goal.goal_hours))
+    known = set(stale.values_list("page", flat=True))
+    is_late[[row.page_id in known for row in records]] = 1.0
+    return float(is_late.mean())
 
 
 def _save(rows: Sequence[Revisit]) -> None:

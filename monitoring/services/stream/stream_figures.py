@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import F, FloatField, Max, Min, Q, Sum
+from django.db.models import Count, F, FloatField, Max, Min, Q, Sum
 from django.db.models.functions import Cast
 
 from annotation.models import Sample
 from monitoring.models import ChainStep, FreshnessGoal, Revisit, Schedule
 from monitoring.services.stream.chain import CHAIN, STEP_BY_KEY, DeclaredStep
-from rules.models import Rule
+from rules.models import Record, Rule
 from vertex.core.models import Job, Site
 
 
@@ -22,6 +22,7 @@ class SiteStream(NamedTuple):
     goal_hours: int  # the shortest of its clusters
     n_pages: int
     reached_share: float  # of its records, expected
+    n_stale: int  # records that are known to be from before a redesign
     n_requests: int
     n_saved: int  # against a visit of each page once a goal
     planned_at: datetime | None  # when these were reckoned
@@ -48,7 +49,7 @@ class StepState(NamedTuple):
 
 
 def streams_of(sites: Iterable[int]) -> dict[int, SiteStream]:
-    """Return the stream of each site that has a goal, in two queries for all."""
+    """Return the stream of each site that has a goal, in three queries for all."""
     sites = list(sites)
     goals = FreshnessGoal.objects.filter(cluster__site__in=sites, planned_at__isnull=False)
     goals = goals.filter(n_pages__gt=0)
@@ -67,11 +68,14 @@ def streams_of(sites: Iterable[int]) -> dict[int, SiteStream]:
     )
     waiting = Revisit.objects.filter(site__in=sites, next_at__isnull=False).order_by()
     next_at = dict(waiting.values_list("site").annotate(Min("next_at")))
+    stale = Record.objects.there().filter(site__in=sites, stale_since__isnull=False).order_by()
+    n_stale = dict(stale.values_list("site").annotate(Count("pk")))
     return {
         row["cluster__site"]: SiteStream(
             row["shortest"],
             row["pages"],
             row["reached"] / row["pages"],
+            n_stale.get(row["cluster__site"], 0),
             row["requests"],
             row["saved"],
             row["planned"],

@@ -35,7 +35,7 @@ from clustering.services.clusters.cluster_reviews import store_review
 from clustering.services.pages.importing import import_pages, import_request
 from clustering.services.sites import site_export
 from monitoring.models import ChainStep, ErrorPage, Schedule, SiteThresholds
-from rules.models import BorrowedRule, FieldProfile, Rule, Webhook
+from rules.models import BorrowedRule, Rule, Webhook
 from rules.services.review.reviewing import propose_rule
 from tests.apps.monitoring import monitored_shop
 from tests.apps.rules.shop_cast import extract, products_of
@@ -183,9 +183,6 @@ def _add_the_rest(site: Site, actor: User) -> None:
     other = Cluster.objects.filter(site=site).exclude(pk=rule.cluster_id).earliest("pk")
     BorrowedRule.objects.update_or_create(
         cluster=other, defaults={"rule": rule, "decided_for": "x"}
-    )
-    FieldProfile.objects.update_or_create(
-        cluster=rule.cluster, defaults={"vertical": rule.vertical, "rule": rule, "n_pages": 3}
     )
     SiteThresholds.objects.create(site=site, quorum=0.75, changed_by=actor)
     ErrorPage.objects.create(site=site, kind="soft_404", source="asked", words=[1], digest="d")

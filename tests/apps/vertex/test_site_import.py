@@ -97,6 +97,7 @@ class TestTheSameSite:
             "monitoring.savedplan",
             "monitoring.slot",
             "rules.delivery",
+            "rules.fieldprofile",
             "rules.impact",
             "rules.placepicture",
             "rules.webhook",
@@ -235,6 +236,13 @@ HOSTILE_ROWS: list[tuple[str, str, Any, str]] = [
     ("core.site", "root_url", "file:///etc/passwd", "is not taken"),
     ("rules.rule", "stylesheet", "<x/>", "is not taken"),
     ("rules.rule", "version", -1, "greater than"),
+    ("rules.record", "values", ["red"], "is no values of"),
+    ("rules.record", "values", {"name": 1}, "no part of values"),
+    ("rules.record", "confidence", {"name": "much"}, "no part of confidence"),
+    ("rules.record", "nodes", {"name": {"x": 1}}, "no part of nodes"),
+    ("rules.recordversion", "values", {"name": None}, "no part of values"),
+    ("rules.goldenrecord", "records", ["x"], "no part of records"),
+    ("monitoring.check", "clusters", "x", "is no clusters of"),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import log
 from typing import Any
 
 import pytest
@@ -51,6 +52,14 @@ def test_what_is_no_price_of_this_shop_is_odd(prices: ValueLooks, text: str) -> 
 def test_the_length_of_a_title_tells(titles: ValueLooks) -> None:
     assert 2 < titles.oddness_of(title("Sale"))
     assert 2 < titles.oddness_of(title("Trail jacket no 3 " * 20))
+
+
+def test_one_of_a_few_usual_lengths_is_not_odd() -> None:
+    means = [*["Cash", "Visa", "Check"] * 5, *["American Express"] * 3]
+    looks = learn_looks([title(text) for text in means])
+
+    assert looks.length.surprise_of(log(len("American Express") + 1)) < 1.5
+    assert looks.length.surprise_of(log(101)) > 2.5
 
 
 def test_where_all_values_differ_a_new_kind_says_little() -> None:

@@ -130,24 +130,81 @@ def test_a_crawl_that_fails_holds_up_no_other(service: FetchService) -> None:
     assert Page.objects.filter(site=lost, state=Page.State.DUE).exists()
 
 
-def test_crawls_that_saw_many_deaths_are_taken_up_one_after_the_other(
+def test_crawls_that_saw_many_deaths_are_tried_one_by_one_before_all_others(
     service: FetchService,
 ) -> None:
-    """The third stands for the many whose process died once: it is taken up at once."""
+    """The fourth stands for the many whose process died once: they wait until it is known whose fault it was."""
     with FakeHost({"/": Answer(raw=hang)}) as host, FakeHost(tree(3)) as well:
-        roots = [f"{host.url}/", f"{host.url}/", f"{well.url}/"]
+        roots = [f"{host.url}/", f"{host.url}/", f"{well.url}/", f"{well.url}/"]
         left = [
             ask_for_crawl(Site.objects.create(name=f"left-{n}", root_url=root, crawl_delay=0.0))
             for n, root in enumerate(roots)
         ]
-        abandon(*left[:2], n_tries=MANY_DEATHS)
-        abandon(left[2], n_tries=1)
+        abandon(left[0], n_tries=MANY_DEATHS + 1)
+        abandon(*left[1:3], n_tries=MANY_DEATHS)
+        abandon(left[3], n_tries=1)
 
-        go_on_until(service, lambda: not is_unfinished(left[2]))
+        go_on_until(service, lambda: len(service.engine.crawlers) == 1)
+        go_on_for_looks(service, 2)
         assert service.engine.crawlers.keys() == {left[0].pk}
+        assert n_tries_of(left[0]) == MANY_DEATHS + 2
 
-        service.engine.crawlers[left[0].pk].run.job.claimed_at = timezone.now() - TRIAL
+        end_trial(left[0])
         go_on_until(service, lambda: len(service.engine.crawlers) == 2)
+        go_on_for_looks(service, 2)
+        assert service.engine.crawlers.keys() == {left[0].pk, left[1].pk}
+        assert n_tries_of(left[0]) == MANY_DEATHS, "it outlived its trial"
+
+        end_trial(left[1])
+        go_on_until(service, lambda: not is_unfinished(left[2]) and not is_unfinished(left[3]))
+
+
+def test_deaths_in_company_are_not_counted_beyond_many(service: FetchService) -> None:
+    with FakeHost({"/": Answer(raw=hang)}) as host:
+        first, second = (
+            ask_for_crawl(Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.0))
+            for name in ("first", "second")
+        )
+        go_on_until(service, lambda: len(service.engine.crawlers) == 2)
+        service.engine.crawlers.pop(second.pk).close()
+        abandon(second, n_tries=MANY_DEATHS)
+        service._looked_for_abandoned_at = 0.0
+        go_on_until(service, lambda: len(service.engine.crawlers) == 2)
+
+    assert n_tries_of(second) == MANY_DEATHS
+    assert n_tries_of(first) == 1
+
+
+def test_hosts_that_a_process_left_behind_are_released(service: FetchService) -> None:
+    """It died after the job was done. A job that still runs may renew its lease, however late."""
+    site = Site.objects.create(name="left", root_url="https://left.example/")
+    done, over = ask_for_crawl(site), timezone.now() - TRIAL
+    Job.objects.filter(pk=done.pk).update(state=Job.State.DONE)
+    running = Job.objects.create(
+        task="x", state="running", lease="x", leased_until=timezone.now() + TRIAL
+    )
+    for job in (done, running):
+        Host.objects.create(name=f"h{job.pk}", leased_by=f"job {job.pk}", leased_until=over)
+    go_on_for_looks(service, 2)
+
+    assert [f"job {running.pk}"] == list(
+        Host.objects.exclude(leased_by="").values_list("leased_by", flat=True)
+    )
+
+
+def go_on_for_looks(service: FetchService, n_looks: int) -> None:
+    """Let the service look for jobs some times more."""
+    for _ in range(n_looks):
+        service._looked_at = service._looked_for_abandoned_at = 0.0
+        service.go_on()
+
+
+def end_trial(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(claimed_at=timezone.now() - TRIAL)
+
+
+def n_tries_of(job: Job) -> int:
+    return Job.objects.get(pk=job.pk).n_tries
 
 
 def abandon(*made_jobs: Job, n_tries: int) -> None:

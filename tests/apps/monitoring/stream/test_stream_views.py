@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from monitoring.models import ChainStep, FreshnessGoal, Revisit
 from monitoring.services.stream.planning import plan_goals
+from rules.models import Record
 from rules.services.records.extracting import extract_records, extraction_request
 from tests.apps.clustering.api_cast import caller
 from tests.apps.monitoring.monitored_shop import N, shop
@@ -49,6 +52,24 @@ def test_a_viewer_sees_the_row_and_the_steps(site: Site) -> None:
     for words in ("24 h", "Requests saved", "Next visit", "Assign to clusters", "100.0 %"):
         assert words in text
     assert "Pause</button>" not in text
+
+
+def test_records_from_before_a_redesign_are_not_called_fresh(site: Site) -> None:
+    records = Record.objects.filter(site=site)
+    now = timezone.now()
+    records.filter(page=records.earliest("pk").page).update(stale_since=now - timedelta(hours=1))
+    client = browser(site, Role.VIEWER)
+    for name in ("site_stream", "site_monitoring"):
+        text = " ".join(client.get(reverse(name, args=[site.name])).text.split())
+        assert "1 record</a> is from before a redesign" in text
+        assert "100.0 %" in text, "it may be stale for the time of the goal"
+
+    records.update(stale_since=now - timedelta(hours=25))
+    FreshnessGoal.objects.update(planned_at=None)
+    plan_goals()
+    text = " ".join(client.get(reverse("site_stream", args=[site.name])).text.split())
+    assert f"{N} records</a> are from before a redesign" in text
+    assert 0 == FreshnessGoal.objects.get().reached_share
 
 
 def test_a_site_without_a_rule_says_what_to_do() -> None:

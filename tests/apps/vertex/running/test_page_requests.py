@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
 import signal
 import sqlite3
 import sys
@@ -21,12 +22,15 @@ import pytest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.urls import path
+from pytest_django import Settings
 
 from clustering.dom.page import NotReadHere, parse_page
+from clustering.models import Snapshot
+from tests.apps.clustering.api_cast import page_of, site_of
 from tests.installation import Installation, new_installation, wait_until
 from tests.servers import free_port
 from vertex.core.views.page_reading import reads_pages
-from vertex.running.page_requests import ReadingStopped
+from vertex.running.page_requests import WALL_SECONDS, ReadingStopped, mark_those_too_heavy
 
 PAGE = "<html><body><h1>Lamp</h1><p>12 EUR</p></body></html>"
 HEAVY_URL = "https://shop.example/heavy.html"
@@ -146,7 +150,7 @@ def test_a_page_process_that_dies_takes_no_other_request_with_it(web: Web) -> No
     waits.start()
     wait_until(lambda: n_bytes_waiting(process), "a request that waits for the process")
 
-    assert web.is_alive(within=10)
+    assert web.is_alive(within=WALL_SECONDS / 2), "it does not wait for that process"
     process.kill()
     waits.join()
     ((status, answer),) = answers
@@ -227,3 +231,13 @@ def test_a_change_that_was_stopped_is_not_called_undone() -> None:
     assert [503, 503] == [looked.status_code, changed.status_code]
     assert b"nothing was changed: this was stopped." in looked.content
     assert b"This was stopped. It may have been saved" in changed.content
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_the_store_is_away_no_page_is_called_too_heavy(settings: Settings) -> None:
+    page_of(site_of())
+    body = Snapshot.objects.get().body
+    shutil.rmtree(settings.PAGE_STORE_DIR)
+
+    assert 0 == mark_those_too_heavy([body])
+    assert not Snapshot.objects.exclude(problem="").exists()

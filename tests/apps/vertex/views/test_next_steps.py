@@ -10,11 +10,14 @@ from django.utils import timezone
 from annotation.models import Assignment, Vertical
 from clustering.models import Annotating, Cluster, ClusterFigures, Clustering
 from monitoring.models import Proposal, SiteChange
+from monitoring.services.repair.accepting import ACCEPT_PROPOSAL
 from rules.models import Record, Review, Rule
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.monitoring.watched_sites import changed, checked, watched
 from tests.apps.rules.record_cast import record_of
 from vertex.core.models import Membership, Role, Site, User
+from vertex.core.services.jobs.jobs import cancel_job
+from vertex.core.services.jobs.requests import JobRequest, enqueue
 from vertex.views.next_steps import NextStep, facts_of, next_step
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +102,10 @@ def test_an_open_change_comes_before_all_else_and_its_repair_is_offered(operator
     Proposal.objects.create(
         site=site, name="products", decision="proposed", from_cluster=change.cluster
     )
+    assert "Decide the repair" == step(site, operator).word
+    job = enqueue(JobRequest(kind=ACCEPT_PROPOSAL, title="accept", key="repair", site=site))
+    assert ("", "busy") == (step(site, operator).word, step(site, operator).tone)
+    cancel_job(job=job, actor=operator)
     assert "Decide the repair" == step(site, operator).word
 
 
