@@ -1,15 +1,25 @@
-"""What people enter about checks: when, by which thresholds, and who is told."""
+"""What people enter about checks and visits: when, by which thresholds, and who is told."""
 
 from __future__ import annotations
 
+from datetime import time
+from typing import Any, Final
+
 from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 from django.utils.functional import lazy
 
+from clustering.forms.pages import AddressField, delay_field
+from clustering.services.crawl.address_lists import MAX_PASTED
 from monitoring.algorithms.site_change import Thresholds
-from monitoring.models import Alert, Channel, Schedule
+from monitoring.models import Alert, Channel, KeptList, Schedule
 from monitoring.models.stream import MAX_GOAL_HOURS, MAX_REQUESTS_PER_DAY
 from monitoring.services.checks.thresholds import EXPLANATIONS
 from monitoring.services.notices.channels import DEFAULT_KINDS, MAX_TARGET_CHARS, allowed_services
+from monitoring.services.stream.kept_lists import CHOSEN, MAX_KEPT, addresses_of_file
 
 LABELS = {
     "pages": "Pages that fail a test",
@@ -19,10 +29,20 @@ LABELS = {
     "rules": "Rules that break",
     "crawl_drop": "Drop over the whole crawl",
 }
+SOURCES: Final = ("addresses", "file", "url")  # of a kept list
 HOURS = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
 
 
-class ScheduleForm(forms.Form):
+def add_errors(form: forms.Form, error: ValidationError) -> None:
+    """Show each message at its field; what belongs to no field of the form, above it."""
+    if not hasattr(error, "error_dict"):
+        form.add_error(None, error)
+        return
+    for name, texts in error.message_dict.items():
+        form.add_error(name if name in form.fields else None, texts)
+
+
+class TimetableForm(forms.Form):
     every = forms.IntegerField(label="Every", min_value=1, max_value=366)
     unit = forms.ChoiceField(label="Unit", choices=Schedule.Unit.choices)
     window_start = forms.TimeField(label="Not before", widget=HOURS)
@@ -35,6 +55,9 @@ class ScheduleForm(forms.Form):
         widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
         help_text="Such as Europe/Vienna. The hours stay the same when the clocks change.",
     )
+
+
+class ScheduleForm(TimetableForm):
     repair = forms.ChoiceField(
         label="After a site change",
         choices=Schedule.Repair.choices,
@@ -97,6 +120,91 @@ class ChannelForm(forms.Form):
         initial=DEFAULT_KINDS,
         widget=forms.CheckboxSelectMultiple,
     )
+
+
+class KeptListForm(TimetableForm):
+    """A list of addresses, from one of three sources, and when it is visited.
+
+    The addresses of a list that is very long are not written into the form; it keeps them.
+    """
+
+    name = forms.CharField(label="Name", max_length=100, help_text="Such as New products.")
+    addresses = forms.CharField(
+        label="Addresses",
+        required=False,
+        max_length=1_500_000,
+        widget=forms.Textarea(attrs={"rows": 8, "class": "mono", "spellcheck": "false"}),
+        help_text=f"One a line, at most {MAX_PASTED:,}.",
+    )
+    file = forms.FileField(
+        label="Or a file",
+        required=False,
+        help_text=f"An address a line, also as .gz or .zst, at most {MAX_KEPT:,}. It is kept as it is now.",
+    )
+    url = AddressField(
+        "Or where such a file is on the site",
+        help_text="It is read anew at each visit, so that what is added to it is visited, too.",
+    )
+    delay = delay_field()
+    is_active = forms.BooleanField(label="Visit at these times", required=False)
+
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        files: MultiValueDict[str, UploadedFile[Any]] | None = None,
+        *,
+        kept_list: KeptList | None = None,
+    ) -> None:
+        shown = _shown(kept_list) if kept_list else {"every": 1, "unit": "days", "is_active": True}
+        day = {"window_start": time(0), "window_end": time(0), "time_zone": "UTC"}
+        super().__init__(data, files, initial={**day, **shown})
+        self._keeps_addresses = kept_list is not None and kept_list.n_addresses > MAX_PASTED
+        if self._keeps_addresses and kept_list is not None:
+            self.fields[
+                "addresses"
+            ].help_text = (
+                f"{kept_list.n_addresses:,} are kept, too many to be shown. Blank: they stay."
+            )
+
+    def clean_addresses(self) -> str:
+        return _lines_of(self.cleaned_data["addresses"])
+
+    def clean(self) -> dict[str, Any]:
+        entered = super().clean() or {}
+        given = [name for name in SOURCES if entered.get(name)]
+        if len(given) > 1:  # what stood there gives way to what is new
+            given = [name for name in given if entered[name] != self.initial.get(name)]
+        if len(given) > 1 or (not given and not self._keeps_addresses):
+            raise ValidationError(
+                "Paste addresses, choose a file or write where one is: one of the three."
+            )
+        n_lines = len((entered.get("addresses") or "").splitlines())
+        if "addresses" in given and n_lines > MAX_PASTED:
+            self.add_error(
+                "addresses", f"{n_lines:,} lines are too many to paste; choose a file with them."
+            )
+        for name in SOURCES:
+            if name not in given:
+                entered.pop(name, None)
+        return entered
+
+    def values(self) -> dict[str, Any]:
+        """Return what `add_list` and `change_list` take. Raises ValidationError."""
+        values = dict(self.cleaned_data)
+        file = values.pop("file", None)
+        if file:
+            values["addresses"] = addresses_of_file(file, file.name)
+        return values
+
+
+def _shown(kept_list: KeptList) -> dict[str, Any]:
+    shown = {name: getattr(kept_list, name) for name in CHOSEN}
+    is_long = kept_list.n_addresses > MAX_PASTED
+    return shown | {"addresses": "" if is_long else _lines_of(kept_list.addresses)}
+
+
+def _lines_of(text: str) -> str:
+    return "\n".join(text.strip().splitlines())
 
 
 class GoalForm(forms.Form):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.utils import timezone
 
 from monitoring.services.checks import checking, coverage, retention, schedules
 from monitoring.services.notices import notices, trial_notices
 from monitoring.services.repair import accepting, proposals, repairing
-from monitoring.services.stream import chain, planning
+from monitoring.services.stream import chain, kept_lists, planning
 from vertex.core.tasks import register
 
 KINDS = (
@@ -47,3 +48,4 @@ def tell_people() -> None:
 @shared_task(name="monitoring.forget_old_findings")
 def forget_old_findings() -> None:
     retention.delete_old_findings()
+    kept_lists.delete_dropped_lists(timezone.now())

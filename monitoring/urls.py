@@ -7,13 +7,14 @@ from django.urls import URLPattern, path
 from monitoring.views.checks import checks, history, overview, site_changes, sites, watching
 from monitoring.views.notices import alert_changes
 from monitoring.views.repair import repairs
-from monitoring.views.stream import site_stream
+from monitoring.views.stream import kept_lists, site_stream
 
 SITE = "sites/<name:name>"
 ALERT = f"{SITE}/alerts/<id:pk>"
 CHANGE = f"{SITE}/site-changes/<id:pk>"
 PROPOSAL = f"{SITE}/proposals/<id:pk>"
 CHANNEL = f"{SITE}/monitoring/channels/<id:pk>"
+KEPT_LIST = f"{SITE}/kept-lists/<id:pk>"
 
 urlpatterns: list[URLPattern] = [
     path("monitoring/", overview.monitoring, name="monitoring"),
@@ -28,6 +29,13 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}/stream/", site_stream.site_stream, name="site_stream"),
     path(f"{SITE}/stream/goal/", site_stream.save_goal, name="save_goal"),
     path(f"{SITE}/stream/step/", site_stream.switch_step, name="switch_step"),
+    path(f"{SITE}/kept-lists/", kept_lists.kept_lists, name="kept_lists"),
+    path(f"{SITE}/kept-lists/add/", kept_lists.add_kept_list, name="add_kept_list"),
+    path(f"{KEPT_LIST}/", kept_lists.change_kept_list, name="kept_list"),
+    path(f"{KEPT_LIST}/switch/", kept_lists.switch_kept_list, name="switch_kept_list"),
+    path(f"{KEPT_LIST}/visit/", kept_lists.visit_kept_list, name="visit_kept_list"),
+    path(f"{KEPT_LIST}/drop/", kept_lists.drop_kept_list, name="drop_kept_list"),
+    path(f"{KEPT_LIST}/restore/", kept_lists.restore_kept_list, name="restore_kept_list"),
     path(f"{SITE}/checks/<id:pk>/", checks.check, name="check"),
     path(f"{SITE}/monitoring/settings/", watching.watching, name="watching"),
     path(f"{SITE}/monitoring/schedule/", watching.save_schedule, name="save_schedule"),

@@ -79,6 +79,7 @@ CARRIED: Final = (
     "monitoring.sitethresholds",
     "monitoring.errorpage",
     "monitoring.schedule",
+    "monitoring.keptlist",
     "monitoring.check",
     "monitoring.checkedpage",
     "monitoring.sitechange",
@@ -94,6 +95,7 @@ LEFT_BEHIND: Final = frozenset({"core.job", "clustering.host", "monitoring.slot"
 # Nothing is fetched before somebody here asks for it.
 AS_HERE: Final[dict[str, dict[str, Any]]] = {
     "monitoring.schedule": {"is_active": False, "next_at": None},
+    "monitoring.keptlist": {"is_active": False, "next_at": None},
     "monitoring.check": {"again_at": None},
 }
 ADDRESSES: Final = frozenset({"url", "given_url", "requested_url", "final_url"})

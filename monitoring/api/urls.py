@@ -8,11 +8,12 @@ from clustering.api.urls import SITE
 from monitoring.api.checks import checks, schedules
 from monitoring.api.notices import alerts, channels
 from monitoring.api.repair import proposals
-from monitoring.api.stream import stream
+from monitoring.api.stream import kept_lists, stream
 
 ALERT = "alerts/<id:pk>/"
 CHANGE = "site-changes/<id:pk>/"
 CHANNEL = "channels/<id:pk>/"
+KEPT_LIST = "kept-lists/<id:pk>/"
 PROPOSAL = "proposals/<id:pk>/"
 
 urlpatterns: list[URLPattern] = [
@@ -31,6 +32,10 @@ urlpatterns: list[URLPattern] = [
     path(f"{CHANGE}dismiss/", checks.DismissSiteChange.as_view(), name="dismiss_site_change"),
     path(f"{SITE}stream/", stream.SiteStreamView.as_view(), name="stream"),
     path(f"{SITE}chain/", stream.SiteChainView.as_view(), name="chain"),
+    path(f"{SITE}kept-lists/", kept_lists.KeptLists.as_view(), name="kept_lists"),
+    path(KEPT_LIST, kept_lists.KeptListView.as_view(), name="kept_list"),
+    path(f"{KEPT_LIST}restore/", kept_lists.RestoreKeptList.as_view(), name="restore_kept_list"),
+    path(f"{KEPT_LIST}visit/", kept_lists.VisitKeptList.as_view(), name="visit_kept_list"),
     path("alerts/", alerts.Alerts.as_view(), name="alerts"),
     path(ALERT, alerts.AlertView.as_view(), name="alert"),
     path(f"{ALERT}acknowledge/", alerts.AcknowledgeAlert.as_view(), name="acknowledge_alert"),

@@ -1,12 +1,13 @@
 """What is watched: schedules, checks, coverage, changes, alerts with notices, repairs, the stream.
 
-schedules  when a site is checked; a slot is one time that is due
-checks     checks with their pages, error pages, thresholds
-changes    site changes, from the finding until they are over
-coverage   what the rules make of all that comes in, day by day
-alerts     alerts, channels, notices
-proposals  how a cluster may be served after a site change
-stream     visits to pages again, goals of freshness, steps of the chain
+schedules   when something begins; when a site is checked; a slot is one time that is due
+kept_lists  lists of addresses that are visited at certain times
+checks      checks with their pages, error pages, thresholds
+changes     site changes, from the finding until they are over
+coverage    what the rules make of all that comes in, day by day
+alerts      alerts, channels, notices
+proposals   how a cluster may be served after a site change
+stream      visits to pages again, goals of freshness, steps of the chain
 """
 
 from monitoring.models.alerts import (
@@ -27,8 +28,15 @@ from monitoring.models.checks import (
     SiteThresholds,
 )
 from monitoring.models.coverage import Coverage, CoverageMark
+from monitoring.models.kept_lists import KeptList, KeptListQuerySet
 from monitoring.models.proposals import Proposal, ProposalQuerySet, SavedPlan
-from monitoring.models.schedules import Schedule, ScheduleQuerySet, Slot, SlotQuerySet
+from monitoring.models.schedules import (
+    Schedule,
+    ScheduleQuerySet,
+    Slot,
+    SlotQuerySet,
+    Timetable,
+)
 from monitoring.models.stream import (
     ChainStep,
     FreshnessGoal,
@@ -52,6 +60,8 @@ __all__ = [
     "FetchedPage",
     "FreshnessGoal",
     "FreshnessGoalQuerySet",
+    "KeptList",
+    "KeptListQuerySet",
     "Notice",
     "NoticeQuerySet",
     "Proposal",
@@ -66,4 +76,5 @@ __all__ = [
     "SiteThresholds",
     "Slot",
     "SlotQuerySet",
+    "Timetable",
 ]

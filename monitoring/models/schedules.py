@@ -1,4 +1,4 @@
-"""When a site is checked: its schedule, and the times that came of it."""
+"""When something begins: timetables; a site's schedule of checks, and the times that came of it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,59 @@ def check_time_zone(name: str) -> None:
         ) from None
 
 
+class Timetable(models.Model):
+    """How often, and within which hours, something begins."""
+
+    class Unit(models.TextChoices):
+        HOURS = "hours", "Hours"
+        DAYS = "days", "Days"
+
+    every = models.PositiveSmallIntegerField(default=1)
+    unit = models.CharField(max_length=5, choices=Unit, default=Unit.DAYS)
+    time_zone = models.CharField(max_length=50, default="UTC", validators=[check_time_zone])
+    window_start = models.TimeField(default=time(0))
+    window_end = models.TimeField(default=time(0))  # the same as the start: the whole day
+    is_active = models.BooleanField(default=True)
+    next_at = models.DateTimeField(null=True, blank=True)  # null while it is paused
+    made_at = models.DateTimeField(default=timezone.now)
+    made_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(condition=Q(every__gte=1), name="%(class)s_every_at_least_one"),
+            models.CheckConstraint(
+                condition=~Q(unit="hours") | Q(every__lte=MAX_HOURS),
+                name="%(class)s_hours_within_a_day",
+            ),
+        ]
+        indexes = [models.Index(fields=["is_active", "next_at"], name="%(class)s_by_time")]
+
+    @property
+    def words(self) -> str:
+        """Return how often and when, as people say it."""
+        unit = self.unit if self.every > 1 else self.unit.removesuffix("s")
+        often = f"every {self.every} {unit}" if self.every > 1 else f"every {unit}"
+        if self.window_start == self.window_end:
+            return often
+        return f"{often}, {self.window_start:%H:%M} to {self.window_end:%H:%M} {self.time_zone}"
+
+    def plan_at(self, number: int) -> SlotPlan:
+        """Return what the times follow from; what has another number has other times."""
+        return SlotPlan(
+            self.every,
+            self.unit == self.Unit.HOURS,
+            ZoneInfo(self.time_zone),
+            self.window_start,
+            self.window_end,
+            offset_of(number),
+            number,
+        )
+
+
 class ScheduleQuerySet(models.QuerySet["Schedule"]):
     def running(self) -> Self:
         """Return those that are not paused, of sites that stay."""
@@ -42,12 +95,8 @@ class ScheduleQuerySet(models.QuerySet["Schedule"]):
         return self.filter(site__in=Site.objects.visible_to(user))
 
 
-class Schedule(models.Model):
+class Schedule(Timetable):
     """How often and within which hours the bellwethers of a site are checked."""
-
-    class Unit(models.TextChoices):
-        HOURS = "hours", "Hours"
-        DAYS = "days", "Days"
 
     class Repair(models.TextChoices):
         NOTHING = "nothing", "Do nothing"
@@ -56,52 +105,20 @@ class Schedule(models.Model):
         ALONE = "alone", "Accept it also where a second person is asked for"
 
     site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="schedule")
-    every = models.PositiveSmallIntegerField(default=1)
-    unit = models.CharField(max_length=5, choices=Unit, default=Unit.DAYS)
-    time_zone = models.CharField(max_length=50, default="UTC", validators=[check_time_zone])
-    window_start = models.TimeField(default=time(0))
-    window_end = models.TimeField(default=time(0))  # the same as the start: the whole day
     # After a site change.
     repair = models.CharField(max_length=7, choices=Repair, default=Repair.PROPOSE)
-    is_active = models.BooleanField(default=True)
-    next_at = models.DateTimeField(null=True, blank=True)  # null while it is paused
-    made_at = models.DateTimeField(default=timezone.now)
-    made_by = models.ForeignKey(
-        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    changed_at = models.DateTimeField(default=timezone.now)
 
     objects = ScheduleQuerySet.as_manager()
 
-    class Meta:
+    class Meta(Timetable.Meta):
         ordering = ["site"]
-        constraints = [
-            models.CheckConstraint(condition=Q(every__gte=1), name="schedule_every_at_least_one"),
-            models.CheckConstraint(
-                condition=~Q(unit="hours") | Q(every__lte=MAX_HOURS),
-                name="schedule_hours_within_a_day",
-            ),
-        ]
-        indexes = [models.Index(fields=["is_active", "next_at"], name="schedule_by_time")]
 
     def __str__(self) -> str:
-        unit = self.unit if self.every > 1 else self.unit.removesuffix("s")
-        often = f"every {self.every} {unit}" if self.every > 1 else f"every {unit}"
-        if self.window_start == self.window_end:
-            return often
-        return f"{often}, {self.window_start:%H:%M} to {self.window_end:%H:%M} {self.time_zone}"
+        return self.words
 
     def plan(self) -> SlotPlan:
         """Return what the times of the checks follow from."""
-        return SlotPlan(
-            self.every,
-            self.unit == self.Unit.HOURS,
-            ZoneInfo(self.time_zone),
-            self.window_start,
-            self.window_end,
-            offset_of(self.site_id),
-            self.site_id,
-        )
+        return self.plan_at(self.site_id)
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):

@@ -1,23 +1,26 @@
 """Visit the addresses of a list: those pages and no others, with a crawl's own manners.
 
-The list is a file with an address a line. What of it was visited are rows: a job that was cut off
-reads the list again and goes on with what is left.
+The list is a file with an address a line, handed in or read from the site when the visit begins. What of
+it was visited are rows: a job that was cut off reads the list again and goes on with what is left.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from django.core.exceptions import ValidationError
 
 from clustering.dom.addresses import BadAddress, normalise_url
+from clustering.fetching.decompressing import decompress
+from clustering.fetching.refusals import FetchRefused
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.engine import Engine
 from clustering.services.crawl.frontier import LinkTarget
-from clustering.services.crawl.limits import CrawlLimits
+from clustering.services.crawl.limits import CrawlLimits, entry_at
 from vertex.core.models import Job, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
@@ -35,22 +38,35 @@ from vertex.core.texts import storable
 ADDRESSES_PER_STEP: Final = 1000
 MAX_ADDRESSES: Final = 10_000_000
 MAX_PASTED: Final = 10_000  # addresses by the API, or in the browser
+MAX_LIST_BYTES: Final = 50 * 1024 * 1024  # of a list that is read from the site, as of a sitemap
+MAX_REDIRECTS: Final = 5  # on the way to it
 COMMENT: Final = b"#"
 PASTED: Final = "addresses.txt"
+GZIP: Final = b"\x1f\x8b"
+OK: Final = 200
 
 
 def address_list_request(*, site: Site, source: Path, delay: float | None = None) -> JobRequest:
     """Describe the visit of a list's addresses. Raises UnreadableFile, ValidationError."""
     check_exists(source)
+    return _request(site, str(source.absolute()), "", delay, storable(source.name))
+
+
+def list_at_request(*, site: Site, url: str, delay: float | None = None) -> JobRequest:
+    """Describe the visit of the addresses that a file of the site lists then. Raises ValidationError."""
+    listed_at = entry_at(site, url)
+    return _request(site, "", listed_at, delay, listed_at)
+
+
+def _request(site: Site, source: str, url: str, delay: float | None, subject: str) -> JobRequest:
     limits = CrawlLimits(delay=delay)
-    label = storable(source.name)
     return JobRequest(
         kind=VISIT_ADDRESSES,
         title=f"Visit addresses of {site.name}",
         site=site,
-        params={"source": str(source.absolute()), "delay": limits.delay},
+        params={"source": source, "url": url, "delay": limits.delay},
         key=f"visit_addresses:{site.pk}",
-        subject=label,
+        subject=subject,
     )
 
 
@@ -89,20 +105,26 @@ def visit_uploaded(
 def visit_addresses(run: JobRun) -> dict[str, Any]:
     """Visit the addresses of a job's list and report a line for each page.
 
-    What cannot be visited leaves a refusal. Raises JobFailed where no page could be stored.
+    What cannot be visited leaves a refusal. Raises JobFailed where the list cannot be read, or no page
+    could be stored.
     """
-    path = Path(run.job.params["source"])
+    source = Path(run.job.params["source"])
+    url = run.job.params.get("url", "")
     with Engine() as engine:
         crawler = engine.take(run, follows_links=False)
         crawler.begin()
         try:
-            n_addresses = _make_due(crawler, path)
+            if url:
+                file = io.BytesIO(_read_list_at(crawler, url))
+                n_addresses = _make_due(crawler, url, _addresses_in(file))
+            else:
+                n_addresses = _make_due(crawler, source.name, read_addresses(source))
         except UnreadableFile as error:
             raise JobFailed(str(error)) from error
         crawler.visit_due()
         result = crawler.end() | {"addresses": n_addresses}
     run.finish(result)  # before the list goes: without it the visit could not be repeated
-    uploads.drop_upload(path)
+    uploads.drop_upload(source)
     return result
 
 
@@ -117,13 +139,15 @@ def read_addresses(path: Path) -> Iterator[tuple[int, str | BadLine]]:
     Empty lines and those that begin with # are left out. Raises UnreadableFile.
     """
     with regular_file(path) as raw:
-        for number, line in read_lines(decompressed(raw, path.name)):
-            if isinstance(line, BadLine):
-                yield number, line
-                continue
-            address = line.strip()
-            if address and not address.startswith(COMMENT):
-                yield number, _decoded(address)
+        yield from _addresses_in(decompressed(raw, path.name))
+
+
+def _addresses_in(stream: BinaryIO) -> Iterator[tuple[int, str | BadLine]]:
+    for number, line in read_lines(stream):
+        if isinstance(line, BadLine):
+            yield number, line
+        elif not line.startswith(COMMENT):
+            yield number, _decoded(line)
 
 
 def _decoded(line: bytes) -> str | BadLine:
@@ -133,9 +157,36 @@ def _decoded(line: bytes) -> str | BadLine:
         return BadLine("not UTF-8")
 
 
-def _make_due(crawler: Crawler, path: Path) -> int:
+def _read_list_at(crawler: Crawler, url: str) -> bytes:
+    """Return what a file of the site holds now, fetched as a page is. Raises JobFailed."""
+    address = url
+    for _ in range(MAX_REDIRECTS + 1):
+        if not crawler.frontier.belongs_to_site(address):
+            raise JobFailed(f"the list at {url} leads to {address}, which is not of the site")
+        try:
+            answer = crawler.fetch_file(address, MAX_LIST_BYTES)
+            if not answer.location:
+                break
+            address = answer.location
+        except FetchRefused as error:
+            raise JobFailed(f"the list at {url} cannot be read: {error}") from error
+    else:
+        raise JobFailed(f"the list at {url} leads on more than {MAX_REDIRECTS} times")
+    if answer.status != OK:
+        raise JobFailed(f"the list at {url} answers {answer.status}")
+    if answer.content_type.lower().startswith(("text/html", "application/xhtml")):
+        raise JobFailed(f"what is at {url} is a page, not a list with an address a line")
+    if not answer.body.startswith(GZIP):
+        return answer.body
+    try:
+        return decompress([answer.body], "gzip", MAX_LIST_BYTES)
+    except FetchRefused as error:
+        raise JobFailed(f"the list at {url} cannot be read: {error}") from error
+
+
+def _make_due(crawler: Crawler, name: str, listed: Iterator[tuple[int, str | BadLine]]) -> int:
     """Make the addresses of a list due, in its order; return how many it has."""
-    lines = islice(read_addresses(path), MAX_ADDRESSES)
+    lines = islice(listed, MAX_ADDRESSES)
     n_addresses = 0
     while step := list(islice(lines, ADDRESSES_PER_STEP)):
         n_addresses += len(step)
@@ -143,7 +194,7 @@ def _make_due(crawler: Crawler, path: Path) -> int:
         given_by_url: dict[str, str] = {}
         refused: list[tuple[str, str, str]] = []
         for number, address in step:
-            subject = f"{path.name}, line {number}"
+            subject = f"{name}, line {number}"
             if isinstance(address, BadLine):
                 refused.append((subject, "bad_line", address.reason))
                 continue

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from monitoring.algorithms.slots import MAX_HOURS, count_slots, last_slot, next_slot
-from monitoring.models import Alert, Check, Schedule, Slot
+from monitoring.models import Alert, Check, KeptList, Schedule, Slot
 from monitoring.services.checks.checking import check_request
 from monitoring.services.notices.alerts import settle_alert
 from rules.models import Rule
@@ -77,7 +77,7 @@ def save_schedule(
         _check_permission(site, before["repair"], repair, actor)
         for name, value in values.items():
             setattr(schedule, name, value)
-        _check_values(schedule)
+        check_timetable(schedule)
         schedule.next_at = next_slot(schedule.plan(), now) if is_active else None
         schedule.changed_at = now
         schedule.save()
@@ -118,7 +118,7 @@ def plan_checks(now: datetime | None = None, *, paused: Collection[int] = ()) ->
     """Start the checks that are due, but at paused sites; return how many were started."""
     now = now or timezone.now()
     make_default_schedules(now)
-    _replan_far_ones(now)
+    replan_far_ones(Schedule.objects.running(), now)
     due = (
         Schedule.objects.due(now)
         .exclude(site__in=paused)
@@ -126,6 +126,27 @@ def plan_checks(now: datetime | None = None, *, paused: Collection[int] = ()) ->
         .order_by("next_at", "pk")[:SCHEDULES_PER_TICK]
     )
     return sum(_start(schedule, now) for schedule in due)
+
+
+def check_timetable(timetable: Schedule | KeptList) -> None:
+    """Raise ValidationError where it cannot be so."""
+    max_every = MAX_EVERY.get(timetable.unit, 1)
+    if not 1 <= timetable.every <= max_every:
+        raise ValidationError(
+            {"every": f"Must be from 1 to {max_every} where the unit is {timetable.unit}."}
+        )
+    timetable.full_clean(
+        exclude=["site", "made_by"], validate_unique=False, validate_constraints=False
+    )
+
+
+def replan_far_ones(timetables: QuerySet[Schedule] | QuerySet[KeptList], now: datetime) -> None:
+    """Plan anew what waits for longer than its timetable asks for: the clock was set back."""
+    for timetable in timetables.filter(next_at__gt=now + timedelta(days=1) + CLOCK_CHANGE_SLACK):
+        planned = next_slot(timetable.plan(), now)
+        if timetable.next_at is not None and planned < timetable.next_at:
+            as_seen = timetables.filter(pk=timetable.pk, next_at=timetable.next_at)
+            as_seen.update(next_at=planned)
 
 
 def close_slots(now: datetime | None = None) -> int:
@@ -160,30 +181,6 @@ def _check_permission(site: Site, before: str, repair: str, actor: User | None) 
                 "repair": "Only an administrator lets a repair pass where a second person is asked for."
             }
         )
-
-
-def _check_values(schedule: Schedule) -> None:
-    """Raise ValidationError."""
-    max_every = MAX_EVERY.get(schedule.unit, 1)
-    if not 1 <= schedule.every <= max_every:
-        raise ValidationError(
-            {"every": f"Must be from 1 to {max_every} where the unit is {schedule.unit}."}
-        )
-    schedule.full_clean(
-        exclude=["site", "made_by"], validate_unique=False, validate_constraints=False
-    )
-
-
-def _replan_far_ones(now: datetime) -> None:
-    """Plan anew what waits for longer than its schedule asks for: the clock was set back."""
-    for schedule in Schedule.objects.running().filter(
-        next_at__gt=now + timedelta(days=1) + CLOCK_CHANGE_SLACK
-    ):
-        planned = next_slot(schedule.plan(), now)
-        if schedule.next_at is not None and planned < schedule.next_at:
-            Schedule.objects.filter(pk=schedule.pk, next_at=schedule.next_at).update(
-                next_at=planned
-            )
 
 
 def _start(schedule: Schedule, now: datetime) -> bool:

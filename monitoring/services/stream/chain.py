@@ -39,6 +39,7 @@ from monitoring.services.checks.checking import RUN_CHECKS
 from monitoring.services.checks.schedules import plan_checks
 from monitoring.services.repair.proposals import propose_repairs
 from monitoring.services.repair.repairing import HEAL_SITE
+from monitoring.services.stream.kept_lists import start_due_lists
 from monitoring.services.stream.planning import start_visits
 from rules.models import FieldProfile, Rule
 from rules.services.fields.field_drafts import DRAFT_RULES, drafting_request
@@ -117,7 +118,7 @@ def all_steps_paused(sites: QuerySet[Site]) -> Iterator[None]:
 
 
 def _crawl(now: datetime, paused: Collection[int]) -> int:
-    return start_visits(now, paused=paused)
+    return start_visits(now, paused=paused) + start_due_lists(now, paused=paused)
 
 
 def _observe(_now: datetime, paused: Collection[int]) -> int:
@@ -198,7 +199,8 @@ CHAIN: Final = (
     DeclaredStep(
         "crawl",
         "Fetch",
-        "Pages with records are due by their freshness goal; a first crawl is asked for by a person.",
+        "Pages with records are due by their freshness goal, or a kept list by its times; a first crawl is "
+        "asked for by a person.",
         "observe",
         BRINGS_PAGES,
         _crawl,

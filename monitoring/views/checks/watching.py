@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from monitoring.algorithms.site_change import Thresholds
-from monitoring.forms import ChannelForm, ScheduleForm, ThresholdsForm
+from monitoring.forms import ChannelForm, ScheduleForm, ThresholdsForm, add_errors
 from monitoring.models import Channel, Schedule, Slot
 from monitoring.services.checks import schedules, thresholds
 from monitoring.services.notices import channels
@@ -44,7 +44,7 @@ def save_schedule(request: HttpRequest, name: str) -> HttpResponse:
         try:
             saved = schedules.save_schedule(site=site, actor=user_of(request), **form.cleaned_data)
         except ValidationError as error:
-            _add_errors(form, error)
+            add_errors(form, error)
         else:
             if saved.is_active:
                 tell(request, f"{name} is checked {saved}.")
@@ -63,7 +63,7 @@ def choose_thresholds(request: HttpRequest, name: str) -> HttpResponse:
         try:
             thresholds.choose_thresholds(site=site, actor=user_of(request), **form.shares())
         except ValidationError as error:
-            _add_errors(form, error)
+            add_errors(form, error)
         else:
             tell(request, "The thresholds hold from the next check on.")
             return redirect("watching", name=name)
@@ -100,7 +100,7 @@ def add_channel(request: HttpRequest, name: str) -> HttpResponse:
         try:
             added = channels.add_channel(site=site, actor=user_of(request), **form.cleaned_data)
         except ValidationError as error:
-            _add_errors(form, error)
+            add_errors(form, error)
         else:
             if added.kind != Channel.Kind.WEBHOOK:
                 tell(request, f"Notices of {name} go to {added.shown}.")
@@ -192,12 +192,3 @@ def _initial(schedule: Schedule | None) -> dict[str, Any]:
 def _channel(name: str, pk: int) -> Channel:
     """Return a channel of the site; those of all sites are changed elsewhere."""
     return get_object_or_404(Channel.objects.select_related("site"), site__name=name, pk=pk)
-
-
-def _add_errors(form: forms.Form, error: ValidationError) -> None:
-    """Show each message at its field; what belongs to no field of the form, above it."""
-    if not hasattr(error, "error_dict"):
-        form.add_error(None, error)
-        return
-    for name, texts in error.message_dict.items():
-        form.add_error(name if name in form.fields else None, texts)

@@ -1,1 +1,5 @@
-"""Pages of the stream and of the chain."""
+"""Pages of the stream, of the chain, and of the lists that are visited at certain times.
+
+site_stream  how fresh the records of a site are, and the steps of the chain
+kept_lists   lists of addresses that a site keeps
+"""

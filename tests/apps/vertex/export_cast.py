@@ -34,7 +34,7 @@ from clustering.services.clusters.cluster_changes import move_to_new_cluster, re
 from clustering.services.clusters.cluster_reviews import store_review
 from clustering.services.pages.importing import import_pages, import_request
 from clustering.services.sites import site_export
-from monitoring.models import ChainStep, ErrorPage, Schedule, SiteThresholds
+from monitoring.models import ChainStep, ErrorPage, KeptList, Schedule, SiteThresholds
 from rules.models import BorrowedRule, Rule, Webhook
 from rules.services.review.reviewing import propose_rule
 from tests.apps.monitoring import monitored_shop
@@ -49,6 +49,7 @@ from vertex.core.storage import page_store
 OWN = {
     "core.site": ("name",),
     "monitoring.schedule": ("is_active", "next_at"),
+    "monitoring.keptlist": ("is_active", "next_at"),
     "rules.record": ("change_number",),
 }
 
@@ -185,6 +186,14 @@ def _add_the_rest(site: Site, actor: User) -> None:
         cluster=other, defaults={"rule": rule, "decided_for": "x"}
     )
     SiteThresholds.objects.create(site=site, quorum=0.75, changed_by=actor)
+    KeptList.objects.create(
+        site=site,
+        name="New",
+        addresses=f"{site.root_url}new",
+        n_addresses=1,
+        next_at=now,
+        made_by=actor,
+    )
     ErrorPage.objects.create(site=site, kind="soft_404", source="asked", words=[1], digest="d")
     ChainStep.objects.create(site=site, step="extract", started_for=now, changed_by=actor)
 

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from annotation.models import Annotation, Comment, Sample
 from clustering.models import Cluster, ClusterAnswer, ClusterChange, ClusterFigures, Clustering
-from monitoring.models import Alert, Channel, Check, Proposal, Schedule, SiteChange
+from monitoring.models import Alert, Channel, Check, KeptList, Proposal, Schedule, SiteChange
 from rules.models import BorrowedRule, Webhook
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from tests.apps.rules.record_cast import record_of, rule_of, vertical_of
@@ -127,6 +127,7 @@ def of_monitoring(site: Site, cluster: Cluster) -> dict[str, int]:
         "channel": Channel.objects.create(
             site=site, kind="webhook", target="https://a.example/"
         ).pk,
+        "kept-list": KeptList.objects.create(site=site, name="New", url=site.root_url).pk,
         "proposal": Proposal.objects.create(site=site, name="products", decision="reused").pk,
     }
 
