@@ -32,8 +32,9 @@ PACKAGE_BY_PROGRAM = {
     "xsltproc": "xsltproc",
     "chromium": "chromium",
 }
-ON_BOTH_DATABASES = "both_databases or postgres or redis"
-DATABASE_TESTS = ["tests/apps", "tests/journeys", "tests/house/test_migrations.py"]
+# Those that need Redis only have met it in the pass on SQLite.
+ON_BOTH_DATABASES = "both_databases or postgres"
+MARKS_OF_THE_SECOND_PASS = ("mark.both_databases", "mark.postgres")
 # One more than the cores of a small machine: tests wait for processes and browsers half of their time.
 PYTEST = [sys.executable, "-m", "pytest", "-n", "3"]
 # Whole files, in the order of tests/conftest.py: what a file builds for all its tests is built once.
@@ -65,7 +66,7 @@ MIGRATIONS = Step(
 def all_steps(arguments: list[str]) -> list[Step]:
     """Return the checks in the order in which a failure is cheapest to learn of."""
     servers = [sys.executable, "-m", "tests.servers", "--postgres", "--redis", "--"]
-    on_postgres = [*PYTEST, "-m", ON_BOTH_DATABASES, *arguments, *DATABASE_TESTS]
+    on_postgres = [*PYTEST, "-m", ON_BOTH_DATABASES, *arguments, *files_of_the_second_pass()]
     return [
         FORMAT,
         LINT,
@@ -74,6 +75,15 @@ def all_steps(arguments: list[str]) -> list[Step]:
         Step("tests on SQLite", [*PYTEST, *arguments], has_tests=True),
         TYPES,
         Step("tests on PostgreSQL with Redis", [*servers, *on_postgres], has_tests=True),
+    ]
+
+
+def files_of_the_second_pass() -> list[str]:
+    """Return the files of tests in which a mark asks for PostgreSQL: to collect the others takes long."""
+    return [
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if any(mark in path.read_text() for mark in MARKS_OF_THE_SECOND_PASS)
     ]
 
 

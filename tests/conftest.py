@@ -63,7 +63,7 @@ def leave_to_the_kernel(_descriptor: int) -> None:
 
 os.fsync = leave_to_the_kernel  # type: ignore[assignment]
 
-LONG_TESTS = {"journeys", "browser"}  # folders
+LONG_TESTS = {"journeys", "browser", "test_migrations.py"}  # folders and files
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
 COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
 # The same examples in each run, so that a change is judged by what it changes; others in the full runs.

@@ -3,26 +3,15 @@
 import sys
 from pathlib import Path
 
-from tests.__main__ import DATABASE_TESTS, MOST_RUN_AGAIN, TESTS_FAILED, run_tests
-
-ROOT = Path(__file__).resolve().parents[2]
-MARKS = ("mark.both_databases", "mark.postgres", "mark.redis")
+from tests.__main__ import MOST_RUN_AGAIN, TESTS_FAILED, files_of_the_second_pass, run_tests
 
 
-def marked() -> list[str]:
-    return [
-        str(path.relative_to(ROOT))
-        for path in (ROOT / "tests").rglob("test_*.py")
-        if path != Path(__file__) and any(mark in path.read_text() for mark in MARKS)
-    ]
+def test_the_second_pass_runs_the_files_that_are_marked() -> None:
+    chosen = files_of_the_second_pass()
 
-
-def test_tests_for_both_databases_are_where_the_second_pass_looks() -> None:
-    assert [] == [name for name in marked() if not name.startswith(tuple(DATABASE_TESTS))]
-
-
-def test_marked_tests_are_found() -> None:
-    assert "tests/apps/core/jobs/test_jobs.py" in marked()
+    assert "tests/apps/core/jobs/test_jobs.py" in chosen
+    assert "tests/house/test_migrations.py" in chosen
+    assert "tests/house/test_words.py" not in chosen
 
 
 class TestFailedTests:

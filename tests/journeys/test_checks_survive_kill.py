@@ -20,9 +20,6 @@ from tests.apps.monitoring.monitored_shop import Made, N, redesigned
 from tests.apps.rules.shop_cast import product
 from tests.installation import Installation, kill_group, new_installation, wait_until
 
-pytestmark = pytest.mark.both_databases
-
-
 APP = "tests.journeys.stepping"
 SECONDS = 0.3  # that a page takes to answer, so that there is a middle
 N_AT_LEAST = 3  # pages kept when the worker is killed

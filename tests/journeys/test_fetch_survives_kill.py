@@ -22,6 +22,7 @@ from tests.journeys.test_crawl_survives_kill import slowly
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
+SERVER = os.environ.get("DATABASE_URL", "")
 N_KILLS = 100 if IS_FULL else 3
 # At which steps of the engine it dies, in turns; see `dying_fetcher`.
 WRITER_STEPS = (
@@ -61,10 +62,23 @@ def routes(name: str) -> dict[str, Any]:
     return {path: slowly(answer) for path, answer in pages.items()}
 
 
-@contextlib.contextmanager
-def sites() -> Iterator[list[FakeHost]]:
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[list[FakeHost]]:
     with contextlib.ExitStack() as stack:
         yield [stack.enter_context(FakeHost(routes(f"site {n}"))) for n in range(N_SITES)]
+
+
+@pytest.fixture(scope="module")
+def expected(
+    hosts: list[FakeHost], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Return what an installation has in the end whose process nobody kills."""
+    with new_installation(tmp_path_factory.mktemp("calm"), database_url=SERVER) as calm:
+        calm.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        ask_for_crawls(calm, hosts)
+        calm.start("manage.py", "fetch", log="fetch")
+        wait_until(lambda: are_done(calm), "the end of all crawls", seconds=600)
+        return {query: calm.query(query) for query in (PAGES, SNAPSHOTS, LINKS)}
 
 
 def ask_for_crawls(installation: Installation, hosts: list[FakeHost]) -> None:
@@ -91,68 +105,52 @@ def are_done(installation: Installation) -> bool:
     return installation.query(STATES) == [("done",)]
 
 
-def test_many_crawls_survive_the_kill_of_their_process(tmp_path: Path) -> None:
-    server = os.environ.get("DATABASE_URL", "")
-    with sites() as hosts:
-        expected = undisturbed(tmp_path, hosts, server)
-        with new_installation(tmp_path / "killed", database_url=server) as killed:
-            killed.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-            ask_for_crawls(killed, hosts)
-            n_kills = kill_until_done(killed)
-            assert n_kills >= min(2, N_KILLS)
-            for query, rows in expected.items():
-                assert killed.query(query) == rows
-            wait_until(lambda: killed.query(LEFT)[0][0] == 0, "the release of all hosts")
+def test_many_crawls_survive_the_kill_of_their_process(
+    hosts: list[FakeHost], expected: dict[str, list[tuple[Any, ...]]], tmp_path: Path
+) -> None:
+    with new_installation(tmp_path / "killed", database_url=SERVER) as killed:
+        killed.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        ask_for_crawls(killed, hosts)
+        n_kills = kill_until_done(killed)
+        assert n_kills >= min(2, N_KILLS)
+        for query, rows in expected.items():
+            assert killed.query(query) == rows
+        wait_until(lambda: killed.query(LEFT)[0][0] == 0, "the release of all hosts")
 
     assert len(expected[SNAPSHOTS]) == N_SITES * (N_PAGES + 1)
 
 
-def test_many_crawls_survive_a_death_at_each_step_of_the_engine(tmp_path: Path) -> None:
-    server = os.environ.get("DATABASE_URL", "")
+def test_many_crawls_survive_a_death_at_each_step_of_the_engine(
+    hosts: list[FakeHost], expected: dict[str, list[tuple[Any, ...]]], tmp_path: Path
+) -> None:
     steps = tuple(STEPS) if IS_FULL else WRITER_STEPS
-    with sites() as hosts:
-        expected = undisturbed(tmp_path, hosts, server)
-        with new_installation(tmp_path / "dying", database_url=server) as dying:
-            dying.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-            ask_for_crawls(dying, hosts)
-            died_at = []
-            for number in range(N_STEP_KILLS):
-                step, n_times = steps[number % len(steps)], str(1 + number % 3)
-                process = dying.start(
-                    "-m", "tests.journeys.dying_fetcher", step, n_times, log="fetch"
-                )
-                wait_until(
-                    partial(has_ended, process, dying),
-                    f"the death where {step}",
-                    seconds=TAKEN_UP_WITHIN * 4,
-                )
-                if process.poll() is None:
-                    break  # all is done
-                assert process.returncode == -signal.SIGKILL, dying.log("fetch")
-                died_at.append(step)
-            last = dying.start("manage.py", "fetch", log="fetch")
-            wait_until(lambda: are_done(dying), "the end of all crawls", seconds=600)
-            for query, rows in expected.items():
-                assert dying.query(query) == rows
-            wait_until(lambda: dying.query(LEFT)[0][0] == 0, "the release of all hosts")
-            kill_group(last)
+    with new_installation(tmp_path / "dying", database_url=SERVER) as dying:
+        dying.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        ask_for_crawls(dying, hosts)
+        died_at = []
+        for number in range(N_STEP_KILLS):
+            step, n_times = steps[number % len(steps)], str(1 + number % 3)
+            process = dying.start("-m", "tests.journeys.dying_fetcher", step, n_times, log="fetch")
+            wait_until(
+                partial(has_ended, process, dying),
+                f"the death where {step}",
+                seconds=TAKEN_UP_WITHIN * 4,
+            )
+            if process.poll() is None:
+                break  # all is done
+            assert process.returncode == -signal.SIGKILL, dying.log("fetch")
+            died_at.append(step)
+        last = dying.start("manage.py", "fetch", log="fetch")
+        wait_until(lambda: are_done(dying), "the end of all crawls", seconds=600)
+        for query, rows in expected.items():
+            assert dying.query(query) == rows
+        wait_until(lambda: dying.query(LEFT)[0][0] == 0, "the release of all hosts")
+        kill_group(last)
     assert set(WRITER_STEPS) <= set(died_at)
 
 
 def has_ended(process: Popen[bytes], installation: Installation) -> bool:
     return process.poll() is not None or are_done(installation)
-
-
-def undisturbed(
-    tmp_path: Path, hosts: list[FakeHost], server: str
-) -> dict[str, list[tuple[Any, ...]]]:
-    """Return what an installation has in the end whose process nobody kills."""
-    with new_installation(tmp_path / "calm", database_url=server) as calm:
-        calm.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
-        ask_for_crawls(calm, hosts)
-        calm.start("manage.py", "fetch", log="fetch")
-        wait_until(lambda: are_done(calm), "the end of all crawls", seconds=600)
-        return {query: calm.query(query) for query in (PAGES, SNAPSHOTS, LINKS)}
 
 
 def is_at_work(installation: Installation, n_enough: int) -> bool:
@@ -175,8 +173,10 @@ def kill_until_done(installation: Installation) -> int:
     return n_kills
 
 
-def test_a_process_that_is_told_to_end_gives_its_jobs_back(tmp_path: Path) -> None:
-    with sites() as hosts, new_installation(tmp_path / "var") as installation:
+def test_a_process_that_is_told_to_end_gives_its_jobs_back(
+    hosts: list[FakeHost], tmp_path: Path
+) -> None:
+    with new_installation(tmp_path / "var", database_url=SERVER) as installation:
         installation.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
         ask_for_crawls(installation, hosts)
         process = installation.start("manage.py", "fetch", log="fetch")

@@ -18,8 +18,6 @@ from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
 from tests.apps.monitoring.monitored_shop import N, dearer
 from tests.installation import Installation, kill_group, new_installation, wait_until
 
-pytestmark = pytest.mark.both_databases
-
 APP = "tests.journeys.stepping"
 SECONDS = 0.2  # that a page takes to answer, so that there is a middle
 N_AT_LEAST = 3  # pages visited when the process that fetches is killed
