@@ -121,6 +121,11 @@ def visit_addresses(run: JobRun) -> dict[str, Any]:
                 n_addresses = _make_due(crawler, source.name, read_addresses(source))
         except UnreadableFile as error:
             raise JobFailed(str(error)) from error
+        if not n_addresses:
+            raise JobFailed("there is no address in the list")
+        crawler.check_has_pages(
+            f"none of {n_addresses:,} address(es) is of the site; see the refusals"
+        )
         crawler.visit_due()
         result = crawler.end() | {"addresses": n_addresses}
     run.finish(result)  # before the list goes: without it the visit could not be repeated

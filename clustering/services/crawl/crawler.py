@@ -238,6 +238,11 @@ class Crawler:
                 self.frontier.keep_given_url(entry, given_entry)
             self.writer.refuse_all(traps)
 
+    def check_has_pages(self, problem: str) -> None:
+        """Raise JobFailed where nothing was visited or made due: no address was one of the site."""
+        if not self.n_visited and not Page.objects.filter(crawl=self.run.job).exists():
+            raise JobFailed(problem)
+
     def end(self) -> dict[str, Any]:
         """Return the job's result: pages by state, and those left. Raises JobFailed without any."""
         job = self.run.job

@@ -70,6 +70,11 @@ def crawl_sitemaps(run: JobRun) -> dict[str, Any]:
             raise JobFailed(f"no sitemap could be read: {crawl.problem}")
         if crawl.n_known and not crawler.n_visited:
             return figures  # there was nothing to visit
+        if not crawl.n_addresses:
+            raise JobFailed(f"no address is listed in what was read, last {crawl.last_read}")
+        crawler.check_has_pages(
+            f"none of {crawl.n_addresses:,} listed address(es) is of the site; see the refusals"
+        )
         return crawler.end() | figures
 
 
@@ -84,6 +89,7 @@ class _SitemapCrawl:
 
     crawler: Crawler
     n_read: int = 0
+    last_read: str = ""
     n_addresses: int = 0
     n_known: int = 0  # not changed since they were stored
     problem: str = "robots.txt names none"  # the last one
@@ -139,7 +145,7 @@ class _SitemapCrawl:
         except FetchRefused as error:
             self._refuse(url, error.code, str(error))
             return
-        self.n_read += 1
+        self.n_read, self.last_read = self.n_read + 1, url
         entries = read_sitemap(body)
         while step := list(islice(entries, ADDRESSES_PER_STEP)):
             for entry in step:

@@ -94,7 +94,15 @@ def test_a_list_without_a_page_fails_and_says_why(tmp_path: Path) -> None:
     with FakeHost(ROUTES) as host:
         job = visit(site_of(host), listed(tmp_path, "http://other.test/"))
 
-    assert (job.state, "no page" in job.error) == (Job.State.FAILED, True)
+    assert job.state == Job.State.FAILED
+    assert job.error == "none of 1 address(es) is of the site; see the refusals"
+
+
+def test_an_empty_list_fails_and_says_so(tmp_path: Path) -> None:
+    with FakeHost(ROUTES) as host:
+        job = visit(site_of(host), listed(tmp_path, "# nothing yet"))
+
+    assert (job.state, job.error) == (Job.State.FAILED, "there is no address in the list")
 
 
 @pytest.mark.both_databases

@@ -176,6 +176,22 @@ def test_a_site_without_sitemaps_fails_and_says_so() -> None:
     assert "sitemap.xml: answers 404" in job.error
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (listing(), "no address is listed in what was read, last"),
+        (page(text="welcome"), "no address is listed in what was read, last"),
+        (listing("http://other.test/1"), "none of 1 listed address(es) is of the site"),
+    ],
+)
+def test_a_sitemap_without_a_page_of_the_site_fails_and_says_so(answer: Answer, words: str) -> None:
+    with FakeHost({**PAGES, "/sitemap.xml": answer}) as host:
+        job = crawl(site_of(host))
+
+    assert job.state == Job.State.FAILED
+    assert words in job.error
+
+
 def test_no_more_pages_are_visited_than_allowed() -> None:
     with FakeHost(PAGES) as host:
         host.routes["/sitemap.xml"] = listing(*(f"{host.url}/{n}" for n in range(10)))
