@@ -123,13 +123,13 @@ class FetchService:
             yield from self._abandoned(jobs_here, now)
 
     def _abandoned(self, jobs_here: JobQuerySet, now: datetime) -> Iterator[Job]:
-        """Yield the jobs whose process is gone; those that are nearest to being given up come first.
+        """Yield the jobs whose process is gone; those that are farthest from being given up come first.
 
-        The process that was killed when one was on trial is followed by one that tries it first.
+        So a row of deaths that none of them is to blame for does not hit the same job again and again.
         """
         held = self.engine.crawlers.keys() | self._threads.keys()
         rows = jobs_here.filter(state=Job.State.RUNNING).exclude(pk__in=held)
-        for job in rows.order_by("-n_tries", "pk"):
+        for job in rows.order_by("n_tries", "pk"):
             is_late = job.leased_until is not None and job.leased_until < now
             if is_late or is_gone(job.leased_by):
                 yield job

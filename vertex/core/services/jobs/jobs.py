@@ -47,6 +47,9 @@ MAX_STEP = timedelta(hours=1)  # a step that is kept alive and takes longer is t
 CUT_STATES = ("08", "57P")  # of PostgreSQL: connection exceptions, and what an operator does
 MAX_TITLE_CHARS = 200
 MAX_MESSAGE_CHARS = 300
+MAX_TRIES = 5
+# A process that fetches holds many jobs, so that its death says little of each: see `fetch_service`.
+MAX_TRIES_OF_FETCHING = 8
 MAX_ERROR_CHARS = 2000
 
 log = structlog.get_logger(__name__)
@@ -199,6 +202,7 @@ def create_job(
                 due_at=due_at or now,
                 leased_by=this_process() if is_reserved else "",
                 rung_at=None if is_later else now,
+                max_tries=MAX_TRIES_OF_FETCHING if queue == Job.Queue.FETCH else MAX_TRIES,
             )
     except IntegrityError:
         unfinished = Job.objects.unfinished().filter(key=key).first() if key else None
