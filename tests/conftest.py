@@ -34,6 +34,8 @@ for name in [
 os.environ.pop("BROKER_URL", None)
 os.environ["VERTEX_VAR"] = str(INSTALLATION / "var")
 os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
+# Workers and what they start share the cores: threads of a fit that wait for each other by turning take them all.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Playwright keeps an event loop running beside the tests.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
