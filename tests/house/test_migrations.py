@@ -38,6 +38,7 @@ def test_no_migration_is_missing() -> None:
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_each_migration_keeps_the_rows() -> None:
     MigrationExecutor(connection).migrate([(app, FIRST_MIGRATION) for app in APPS])
