@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 N_SITES, N_CLUSTERS, N_DAYS, N_ALERTS, N_CHANGES, N_REQUESTS = 1_000, 10, 45, 150, 60, 40
 N_PAGES = 5  # of a cluster, each with a record that the stream keeps fresh
 BATCH = 5_000  # rows
-SIMULATED_HOURS = 24  # of schedules that are the same each day
+# Of schedules that are the same each day.
+SIMULATED_HOURS = 7 * 24 if os.environ.get("VERTEX_FULL") else 24
 TICK = timedelta(seconds=15)  # of the clock, as beat has it
 LAG_BAR = 60  # seconds
 BAR = 300  # ms
