@@ -37,8 +37,8 @@ ON_BOTH_DATABASES = "both_databases or postgres"
 MARKS_OF_THE_SECOND_PASS = ("mark.both_databases", "mark.postgres")
 # One more than the cores of a small machine: tests wait for processes and browsers half of their time.
 PYTEST = [sys.executable, "-m", "pytest", "-n", "3"]
-# Whole files, in the order of tests/conftest.py: what a file builds for all its tests is built once.
-PYTEST += ["--dist", "loadfile", "--no-loadscope-reorder"]
+# In the order of tests/conftest.py, which says of which files a worker is given all tests.
+PYTEST += ["--dist", "loadscope", "--no-loadscope-reorder"]
 TESTS_FAILED = 1  # pytest's status; any other one is of its own
 MOST_RUN_AGAIN = 3  # more than that is a fault of the change
 CACHE = ROOT / ".pytest_cache"

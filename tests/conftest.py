@@ -18,6 +18,8 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connection, transaction
 from django.test import TransactionTestCase
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests import installation, servers
 
@@ -65,7 +67,18 @@ def leave_to_the_kernel(_descriptor: int) -> None:
 
 os.fsync = leave_to_the_kernel  # type: ignore[assignment]
 
-LONG_TESTS = {"journeys", "browser", "test_migrations.py"}  # folders and files
+# Their tests share what takes seconds to build: the demo, its sites, a web process, the parsed product.
+WHOLE_FILES = {
+    "tests/apps/vertex/demo/sites/test_server.py",
+    "tests/apps/vertex/demo/sites/test_sites.py",
+    "tests/apps/vertex/demo/test_demo.py",
+    "tests/apps/vertex/demo/test_demo_rules.py",
+    "tests/apps/vertex/running/test_page_requests.py",
+    "tests/house/test_reading.py",
+    "tests/house/test_words.py",
+    "tests/journeys/test_demo.py",
+    "tests/journeys/test_fetch_survives_kill.py",
+}
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
 COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
 # The same examples in each run, so that a change is judged by what it changes; others in the full runs.
@@ -80,6 +93,23 @@ def pytest_configure(config: pytest.Config) -> None:
         server_url = os.environ["DATABASE_URL"]
         name = installation.migrated_database(server_url)
         os.environ[installation.MIGRATED_DATABASE] = f"{server_url.rpartition('/')[0]}/{name}"
+
+
+class WholeFilesScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives a worker all tests of some files, and the others one by one, in the order of the run.
+
+    A test that commits leaves rings in the broker of its worker: all that do not commit, of whatever file, are before.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if file in WHOLE_FILES else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Build once what the tests of a file share. (The groups of pytest-xdist group nothing with pytest 9.)"""
+    return WholeFilesScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -125,8 +155,8 @@ def pytest_runtest_setup() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs a server that is not there, and say so; measurements are for the full runs."""
-    # The longest files first, so that none is left over at the end.
-    items.sort(key=lambda item: LONG_TESTS.isdisjoint(item.path.parts))
+    # The longest first, so that none is left over at the end.
+    items.sort(key=lambda item: "journeys" not in item.path.parts)
     reasons = {
         "postgres": _why_not_postgres(),
         "redis": _why_not(servers.find_redis, servers.REDIS_URL),
