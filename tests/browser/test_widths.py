@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import time
+
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page
 
+from monitoring.models import KeptList
+from monitoring.services.stream.kept_lists import add_list
 from rules.models import Record
 from tests.apps.rules.record_cast import record_of, rule_of
 from tests.browser.conftest import OpenPage
 from tests.browser.test_accessibility import too_wide
 from tests.browser.test_interface import paths_of
-from vertex.core.models import Site
+from vertex.core.models import Job, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -68,6 +73,24 @@ def give_long_names(site: Site) -> None:
     site.clusters.update(title="Recipes with Preparation Time and Nutritional Information")
 
 
+def kept_list_with_troubles(site: Site) -> KeptList:
+    """Return a list with a long name and address whose last visit failed, and none began after it."""
+    kept_list = add_list(
+        site=site,
+        name="New arrivals of the spring collection, as the shop itself announces them",
+        url=f"{site.root_url}feeds/announcements/spring-collection/arrivals-of-this-week.txt",
+        window_end=time(6),
+        time_zone="Europe/Vienna",
+    )
+    kept_list.last_job = Job.objects.create(
+        task="t", queue="fetch", site=site, state="failed", error="the list answers 404"
+    )
+    kept_list.last_at = timezone.now()
+    kept_list.left_out = "the disk of uploads has 12 MB left, 1,024 are kept free; make room"
+    kept_list.save()
+    return kept_list
+
+
 def findings(page: Page, address: str) -> list[str]:
     """Return at which widths a page is too wide, which words it breaks, and what it cuts off."""
     results = []
@@ -84,6 +107,7 @@ def findings(page: Page, address: str) -> list[str]:
 def test_pages_fit_their_window_and_break_no_word(open_page: OpenPage, shop: Site) -> None:
     record = record_with_long_names(shop)
     give_long_names(shop)
+    kept_list = kept_list_with_troubles(shop)
     home = f"/sites/{shop.name}"
     page = open_page("/sites/")
     addresses = [
@@ -104,5 +128,7 @@ def test_pages_fit_their_window_and_break_no_word(open_page: OpenPage, shop: Sit
         f"{home}/stream/",
         f"{home}/crawl-picture/",
         f"{home}/delete/",
+        f"{home}/kept-lists/",
+        f"{home}/kept-lists/{kept_list.pk}/",
     ]
     assert "" == "\n".join(finding for address in addresses for finding in findings(page, address))
