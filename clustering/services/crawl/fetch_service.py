@@ -12,7 +12,6 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
@@ -38,11 +37,12 @@ ABANDONED_SECONDS: Final = 5.0  # between two looks for jobs whose process is go
 HEARTBEAT_SECONDS: Final = 30.0
 PATIENCE_AT_END: Final = 5.0  # seconds for the threads to give their jobs back
 PAUSE_AFTER_TROUBLE: Final = 1.0  # seconds, where the database refused something
-# A process holds hundreds of jobs, so its death says little of each, and no more than so many are counted
-# of a job. Those that saw that many without getting any further are on trial before anything else is done
-# by a process that is new, one after the other: a death then tells whose fault it was, and is counted.
+# A process holds hundreds of jobs, so its death says little of each. Those that saw so many deaths without
+# getting any further are taken up one after the other, each on trial for a while: a death then tells whose
+# fault it was. A process that is new does nothing else beside; one that is not tries those that are left to
+# it later, where a process is known to be gone only by its leases.
 MANY_DEATHS: Final = 3
-TRIAL: Final = timedelta(seconds=20)
+TRIAL_SECONDS: Final = 20.0
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +54,8 @@ class FetchService:
     work_by_task: Mapping[str, Work]
     engine: Engine = field(default_factory=Engine)
     _is_new: bool = True  # it has taken up nothing but jobs on trial
+    _on_trial: int | None = None  # a job
+    _trial_ends_at: float = 0.0
     _threads: dict[int, threading.Thread] = field(default_factory=dict)  # by job
     _looked_at: float = 0.0
     _looked_for_abandoned_at: float = 0.0
@@ -86,72 +88,82 @@ class FetchService:
 
     def _take_jobs(self) -> None:
         self._threads = {job: thread for job, thread in self._threads.items() if thread.is_alive()}
-        if self._is_new and self._is_trying():
+        is_trying = self._is_trying() or self._try_one()
+        if is_trying and self._is_new:
             return
+        self._is_new = False
         for job in self._waiting_jobs():
-            if visits_all_pages(job) or links_to_follow(job) is not None:
-                if len(self.engine.crawlers) < MAX_CRAWLS:
-                    self._take_crawl(job)
-            elif len(self._threads) < MAX_THREADS:
-                self._start_thread(job)
+            self._take(job)
 
     def _is_trying(self) -> bool:
-        """Return whether a job is on trial; it is over once the job gets further, or after a while."""
-        held = self.engine.crawlers.keys() | self._threads.keys()
-        on_trial = Job.objects.filter(pk__in=held, n_tries__gt=MANY_DEATHS)
-        over = timezone.now() - TRIAL
-        on_trial.filter(claimed_at__lte=over).update(n_tries=MANY_DEATHS)  # it killed nobody
-        return on_trial.filter(claimed_at__gt=over).exists()
+        """Return whether a job is on trial; it is over once the job ends, gets further, or after a while."""
+        if self._on_trial is None or self._on_trial not in self._held:
+            return False
+        # One whose thread has not claimed it yet is on trial, too.
+        without_progress = Job.objects.filter(pk=self._on_trial, n_tries__gte=MANY_DEATHS)
+        if monotonic() < self._trial_ends_at:
+            return without_progress.exists()
+        without_progress.update(n_tries=MANY_DEATHS)  # it killed nobody
+        self._on_trial = None
+        return False
+
+    def _try_one(self) -> bool:
+        """Take up a job that saw many deaths, and return whether there is one that can be."""
+        for job in self._abandoned(self._jobs_here.filter(n_tries__gte=MANY_DEATHS)):
+            self._take(job)
+            if job.pk in self._held:
+                self._on_trial, self._trial_ends_at = job.pk, monotonic() + TRIAL_SECONDS
+                return True
+        return False
 
     def _waiting_jobs(self) -> Iterator[Job]:
-        """Yield the jobs that are due, then now and then those that their process has left.
-
-        While the process is new, yield one job to be tried; it is no longer new where there is none.
-        """
-        jobs_here = Job.objects.filter(queue=Job.Queue.FETCH, task__in=self.work_by_task)
-        now = timezone.now()
-        if self._is_new:
-            job = next(self._abandoned(jobs_here.filter(n_tries__gte=MANY_DEATHS), now), None)
-            if job is not None:
-                yield job
-                return
-            self._is_new = False
-        yield from jobs_here.due(now).order_by("due_at", "pk")[:MAX_CRAWLS]
+        """Yield the jobs that are due, then now and then those that their process has left."""
+        yield from self._jobs_here.due(timezone.now()).order_by("due_at", "pk")[:MAX_CRAWLS]
         if monotonic() - self._looked_for_abandoned_at >= ABANDONED_SECONDS:
             self._looked_for_abandoned_at = monotonic()
             release_left_hosts()
-            yield from self._abandoned(jobs_here, now)
+            yield from self._abandoned(self._jobs_here.filter(n_tries__lt=MANY_DEATHS))
 
-    def _abandoned(self, jobs_here: JobQuerySet, now: datetime) -> Iterator[Job]:
+    @property
+    def _jobs_here(self) -> JobQuerySet:
+        return Job.objects.filter(queue=Job.Queue.FETCH, task__in=self.work_by_task)
+
+    @property
+    def _held(self) -> set[int]:
+        return self.engine.crawlers.keys() | self._threads.keys()
+
+    def _abandoned(self, rows: JobQuerySet) -> Iterator[Job]:
         """Yield the jobs whose process is gone; those that are farthest from being given up come first.
 
         So a row of deaths that none of them is to blame for does not hit the same job again and again.
         """
-        held = self.engine.crawlers.keys() | self._threads.keys()
-        rows = jobs_here.filter(state=Job.State.RUNNING).exclude(pk__in=held)
-        for job in rows.order_by("n_tries", "pk"):
+        now = timezone.now()
+        left = rows.filter(state=Job.State.RUNNING).exclude(pk__in=self._held)
+        for job in left.order_by("n_tries", "pk"):
             is_late = job.leased_until is not None and job.leased_until < now
             if is_late or is_gone(job.leased_by):
                 yield job
 
-    @property
-    def _most_deaths(self) -> int | None:
-        return None if self._is_new else MANY_DEATHS
+    def _take(self, job: Job) -> None:
+        """Take a job up, unless as many of its kind are held already or another process has it."""
+        if visits_all_pages(job) or links_to_follow(job) is not None:
+            if len(self.engine.crawlers) < MAX_CRAWLS:
+                self._take_crawl(job)
+        elif len(self._threads) < MAX_THREADS:
+            self._start_thread(job)
 
     def _take_crawl(self, job: Job) -> None:
         with suppress(JobNotClaimed):
-            run = jobs.claim_job(job.pk, most_deaths=self._most_deaths)
+            run = jobs.claim_job(job.pk)
             with held_jobs.caught() as errors:
                 self.engine.begin(run, links_to_follow(run.job))
             if errors:
                 jobs.end_with(run, errors[0])
 
     def _start_thread(self, job: Job) -> None:
+        work = self.work_by_task[job.task]
         thread = threading.Thread(
-            target=_work_apart,
-            args=(job.pk, self.work_by_task[job.task], self._most_deaths),
-            name=f"job {job.pk}",
-            daemon=True,
+            target=_work_apart, args=(job.pk, work), name=f"job {job.pk}", daemon=True
         )
         self._threads[job.pk] = thread
         thread.start()
@@ -182,10 +194,10 @@ class FetchService:
             thread.join(max(0.0, ends_at - monotonic()))
 
 
-def _work_apart(job: int, work: Work, most_deaths: int | None) -> None:
+def _work_apart(job: int, work: Work) -> None:
     """Do a job in a thread with a database connection of its own."""
     try:
         with suppress(JobNotClaimed, SystemExit):
-            jobs.run_job(job, work, most_deaths=most_deaths)
+            jobs.run_job(job, work)
     finally:
         connection.close()

@@ -101,9 +101,9 @@ def release_left_hosts() -> None:
     """Release the hosts of jobs whose process ended between the end of the job and this."""
     for host in Host.objects.filter(leased_until__lt=timezone.now()):
         if _is_left_behind(host):
-            Host.objects.filter(pk=host.pk, leased_by=host.leased_by).update(
-                leased_by="", leased_until=None
-            )
+            # The job may just have been taken up again, and have leased the host once more.
+            as_seen = Host.objects.filter(pk=host.pk, leased_until=host.leased_until)
+            as_seen.update(leased_by="", leased_until=None)
 
 
 def keep_robots(*, host: Host, file: RobotsFile) -> None:

@@ -7,6 +7,7 @@ import gzip
 import itertools
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,17 +15,19 @@ from django.utils import timezone
 
 from clustering.models import Host, Link, Page, Snapshot
 from clustering.services.crawl import crawl_results, crawling, engine, hosts
-from clustering.services.crawl.fetch_service import MANY_DEATHS, TRIAL, FetchService
+from clustering.services.crawl.fetch_service import MANY_DEATHS, FetchService
 from tests.apps.clustering.fake_host import LONG_BEFORE, Answer, FakeHost, drip, hang, page
 from tests.conftest import IS_FULL
 from vertex.core.models import Heartbeat, Job, Site
-from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs import held_jobs, jobs
+from vertex.core.services.jobs.held_jobs import JobProgress
 from vertex.core.services.jobs.requests import enqueue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
 N_SITES = 12
 PATIENCE = 60.0
+LONG_AGO = timedelta(minutes=10)
 
 
 @pytest.fixture
@@ -149,39 +152,76 @@ def test_crawls_that_saw_many_deaths_are_tried_one_by_one_before_all_others(
         assert service.engine.crawlers.keys() == {left[0].pk}
         assert n_tries_of(left[0]) == MANY_DEATHS + 1
 
-        end_trial(left[0])
+        end_trial(service)
         go_on_until(service, lambda: left[1].pk in service.engine.crawlers)
         assert not is_unfinished(left[2]), "of those left, it was farther from being given up"
         assert n_tries_of(left[0]) == MANY_DEATHS, "it outlived its trial"
         assert n_tries_of(left[1]) == MANY_DEATHS + 2
 
-        end_trial(left[1])
+        end_trial(service)
         go_on_until(service, lambda: not is_unfinished(left[3]))
 
 
-def test_deaths_in_company_are_not_counted_beyond_many(service: FetchService) -> None:
+def test_crawls_that_saw_many_deaths_are_tried_one_by_one_beside_others(
+    service: FetchService,
+) -> None:
+    """Where a process is known to be gone by its leases only, the next one is not new any more then."""
     with FakeHost({"/": Answer(raw=hang)}) as host:
-        first, second = (
+        held, first, second = (
             ask_for_crawl(Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.0))
-            for name in ("first", "second")
+            for name in ("held", "first", "second")
         )
-        go_on_until(service, lambda: len(service.engine.crawlers) == 2)
-        service.engine.crawlers.pop(second.pk).close()
-        abandon(second, n_tries=MANY_DEATHS)
-        service._looked_for_abandoned_at = 0.0
-        go_on_until(service, lambda: len(service.engine.crawlers) == 2)
+        abandon(first, second, n_tries=MANY_DEATHS)
+        Job.objects.filter(pk__in=[first.pk, second.pk]).update(
+            leased_until=timezone.now() + LONG_AGO
+        )
+        go_on_until(service, lambda: service.engine.crawlers.keys() == {held.pk})
+        abandon(first, second, n_tries=MANY_DEATHS)
+        go_on_for_looks(service, 2)
+        assert service.engine.crawlers.keys() == {held.pk, first.pk}
+        assert n_tries_of(first) == MANY_DEATHS + 1
 
-    assert n_tries_of(second) == MANY_DEATHS
-    assert n_tries_of(first) == 1
+        end_trial(service)
+        go_on_for_looks(service, 1)
+        assert service.engine.crawlers.keys() == {held.pk, first.pk, second.pk}
+
+    assert [n_tries_of(job) for job in (held, first, second)] == [1, MANY_DEATHS, MANY_DEATHS + 1]
+
+
+def test_a_clock_that_is_set_back_prolongs_no_trial(service: FetchService) -> None:
+    with FakeHost({"/": Answer(raw=hang)}) as host, FakeHost(tree(3)) as well:
+        tried, other = (
+            ask_for_crawl(Site.objects.create(name=name, root_url=f"{url}/", crawl_delay=0.0))
+            for name, url in (("tried", host.url), ("other", well.url))
+        )
+        abandon(tried, n_tries=MANY_DEATHS)
+        go_on_until(service, lambda: tried.pk in service.engine.crawlers)
+        Job.objects.filter(pk=tried.pk).update(claimed_at=timezone.now() + LONG_AGO)
+        end_trial(service)
+        go_on_until(service, lambda: not is_unfinished(other))
+
+
+def test_an_answer_that_gets_a_crawl_no_further_leaves_its_trial_outlived() -> None:
+    """What the process knows of its tries is older than the row."""
+    site = Site.objects.create(name="left", root_url="https://left.example/", crawl_delay=0.0)
+    job = ask_for_crawl(site)
+    abandon(job, n_tries=MANY_DEATHS)
+    run = jobs.claim_job(job.pk)
+    Job.objects.filter(pk=job.pk).update(n_tries=MANY_DEATHS)
+
+    held_jobs.save_progress([JobProgress(run, 0, 1, "tries again")])
+    assert n_tries_of(job) == MANY_DEATHS
+    held_jobs.save_progress([JobProgress(run, 1, 1, "one page")])
+    assert n_tries_of(job) == 1
 
 
 def test_hosts_that_a_process_left_behind_are_released(service: FetchService) -> None:
     """It died after the job was done. A job that still runs may renew its lease, however late."""
     site = Site.objects.create(name="left", root_url="https://left.example/")
-    done, over = ask_for_crawl(site), timezone.now() - TRIAL
+    done, over = ask_for_crawl(site), timezone.now() - LONG_AGO
     Job.objects.filter(pk=done.pk).update(state=Job.State.DONE)
     running = Job.objects.create(
-        task="x", state="running", lease="x", leased_until=timezone.now() + TRIAL
+        task="x", state="running", lease="x", leased_until=timezone.now() + LONG_AGO
     )
     for job in (done, running):
         Host.objects.create(name=f"h{job.pk}", leased_by=f"job {job.pk}", leased_until=over)
@@ -199,8 +239,8 @@ def go_on_for_looks(service: FetchService, n_looks: int) -> None:
         service.go_on()
 
 
-def end_trial(job: Job) -> None:
-    Job.objects.filter(pk=job.pk).update(claimed_at=timezone.now() - TRIAL)
+def end_trial(service: FetchService) -> None:
+    service._trial_ends_at = 0.0
 
 
 def n_tries_of(job: Job) -> int:
@@ -212,8 +252,8 @@ def abandon(*made_jobs: Job, n_tries: int) -> None:
     Job.objects.filter(pk__in=[job.pk for job in made_jobs]).update(
         state=Job.State.RUNNING,
         lease="of a dead one",
-        leased_until=timezone.now() - TRIAL,
-        started_at=timezone.now() - 2 * TRIAL,
+        leased_until=timezone.now() - LONG_AGO,
+        started_at=timezone.now() - 2 * LONG_AGO,
         n_tries=n_tries,
     )
 

@@ -18,7 +18,7 @@ from vertex.core.services.jobs.jobs import (
 )
 from vertex.core.texts import storable
 
-PROGRESS_FIELDS = ["n_done", "n_total", "message", "n_tries", "leased_until"]
+PROGRESS_FIELDS = ["n_done", "n_total", "message", "leased_until"]
 
 
 @contextmanager
@@ -70,16 +70,19 @@ def why_not_held(runs: Iterable[JobRun]) -> dict[int, Exception]:
 def save_progress(progress: Iterable[JobProgress]) -> None:
     """Record how far jobs are and renew their leases, in the transaction that found them held."""
     leased_until = timezone.now() + LEASE
-    jobs = []
+    jobs, getting_on = [], []
     for each in progress:
         job = each.run.job
-        if each.n_done > job.n_done_before:
-            job.n_tries = 1  # it is getting on and has all its tries again
+        if each.n_done > job.n_done_before and job.n_tries > 1:
+            job.n_tries = 1
+            getting_on.append(job.pk)
         job.n_done, job.n_total = each.n_done, each.n_total
         job.message = storable(each.message, MAX_MESSAGE_CHARS)
         job.leased_until = leased_until
         jobs.append(job)
     Job.objects.bulk_update(jobs, PROGRESS_FIELDS)
+    if getting_on:  # they have all their tries again; the others' are as their rows say
+        Job.objects.filter(pk__in=getting_on).update(n_tries=1)
 
 
 def renew_leases(runs: Iterable[JobRun]) -> None:

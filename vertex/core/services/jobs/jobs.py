@@ -230,14 +230,12 @@ def ring(job: Job) -> bool:
     return True
 
 
-def run_job(
-    job_id: int, work: Work, *, report: Report = report_to_nobody, most_deaths: int | None = None
-) -> Job:
-    """Claim the job as `claim_job` does, do its work and store how it ended.
+def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Job:
+    """Claim the job, do its work and store how it ended.
 
     Raises JobNotClaimed where there is nothing to do. What the work raises becomes the row's error.
     """
-    run = claim_job(job_id, most_deaths=most_deaths)
+    run = claim_job(job_id)
     run.report = report
     is_nested = (
         connection.in_atomic_block
@@ -289,23 +287,14 @@ def _drop_connection() -> None:
     connection.close()
 
 
-def claim_job(
-    job_id: int, *, now: datetime | None = None, most_deaths: int | None = None
-) -> JobRun:
-    """Claim the lease of a job that is due or whose worker is gone. Raises JobNotClaimed.
-
-    Deaths of workers are not counted beyond `most_deaths`: that of one that holds many jobs at once says
-    little of each.
-    """
+def claim_job(job_id: int, *, now: datetime | None = None) -> JobRun:
+    """Claim the lease of a job that is due or whose worker is gone. Raises JobNotClaimed."""
     now = now or timezone.now()
     refusal = JobNotClaimed(f"job {job_id} is finished, not due yet, or held by another worker")
     job = Job.objects.filter(pk=job_id).first()
     if job is None or end_hopeless(job, now):
         raise refusal
     lease = secrets.token_hex(16)
-    n_tries = job.n_tries + 1
-    if most_deaths is not None and job.state == Job.State.RUNNING:
-        n_tries = max(job.n_tries, min(n_tries, most_deaths))
     claimed = claimable(job, now).update(
         state=Job.State.RUNNING,
         lease=lease,
@@ -315,7 +304,7 @@ def claim_job(
         started_at=job.started_at or now,
         claimed_at=now,
         n_done_before=job.n_done,
-        n_tries=n_tries,
+        n_tries=job.n_tries + 1,
         error="",
     )
     if not claimed:
