@@ -102,7 +102,7 @@ ADDRESSES: Final = frozenset({"url", "given_url", "requested_url", "final_url"})
 # Learning asks pages for them; what else an XPath could ask may take minutes.
 PATHS_OF_NODES: Final = frozenset({"xpath", "end_xpath"})
 # What the parts of a column of JSON are; the whole is an object or a list, as it is by default.
-TEXTS: Final = (str, list)
+TEXTS: Final = (str, list)  # a list has texts and gaps
 JSON_MADE_OF: Final[dict[str, dict[str, tuple[type, ...]]]] = {
     "rules.record": {
         "values": TEXTS,
@@ -609,8 +609,14 @@ def _check_json(each: models.JSONField[Any, Any], value: Any) -> None:
         raise ValueError(f"{value!r:.40} is no {each.name} of {model}")
     kinds = JSON_MADE_OF.get(model, {}).get(each.name)
     parts = value.values() if isinstance(value, dict) else value
-    if kinds is not None and not all(isinstance(part, kinds) for part in parts):
+    if kinds is not None and not all(_is_part(part, kinds) for part in parts):
         raise ValueError(f"a part of {value!r:.40} is no part of {each.name} of {model}")
+
+
+def _is_part(part: Any, kinds: tuple[type, ...]) -> bool:
+    if isinstance(part, list) and not all(text is None or isinstance(text, str) for text in part):
+        return False
+    return isinstance(part, kinds)
 
 
 def _check_rule(row: Row) -> None:

@@ -238,6 +238,7 @@ HOSTILE_ROWS: list[tuple[str, str, Any, str]] = [
     ("rules.rule", "version", -1, "greater than"),
     ("rules.record", "values", ["red"], "is no values of"),
     ("rules.record", "values", {"name": 1}, "no part of values"),
+    ("rules.record", "values", {"name": ["red", 1]}, "no part of values"),
     ("rules.record", "confidence", {"name": "much"}, "no part of confidence"),
     ("rules.record", "nodes", {"name": {"x": 1}}, "no part of nodes"),
     ("rules.recordversion", "values", {"name": None}, "no part of values"),
