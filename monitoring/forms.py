@@ -30,6 +30,7 @@ LABELS = {
     "crawl_drop": "Drop over the whole crawl",
 }
 SOURCES: Final = ("addresses", "file", "url")  # of a kept list
+MAX_PASTED_CHARS: Final = 1_500_000
 HOURS = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
 
 
@@ -132,7 +133,7 @@ class KeptListForm(TimetableForm):
     addresses = forms.CharField(
         label="Addresses",
         required=False,
-        max_length=1_500_000,
+        max_length=MAX_PASTED_CHARS,
         widget=forms.Textarea(attrs={"rows": 8, "class": "mono", "spellcheck": "false"}),
         help_text=f"One a line, at most {MAX_PASTED:,}.",
     )
@@ -158,13 +159,12 @@ class KeptListForm(TimetableForm):
         shown = _shown(kept_list) if kept_list else {"every": 1, "unit": "days", "is_active": True}
         day = {"window_start": time(0), "window_end": time(0), "time_zone": "UTC"}
         super().__init__(data, files, initial={**day, **shown})
-        self._keeps_addresses = kept_list is not None and kept_list.n_addresses > MAX_PASTED
+        self._keeps_addresses = kept_list is not None and _is_long(kept_list)
         if self._keeps_addresses and kept_list is not None:
+            n_kept = f"{kept_list.n_addresses:,}"
             self.fields[
                 "addresses"
-            ].help_text = (
-                f"{kept_list.n_addresses:,} are kept, too many to be shown. Blank: they stay."
-            )
+            ].help_text = f"The {n_kept} kept are too long a text to be shown. Blank: they stay."
 
     def clean_addresses(self) -> str:
         return _lines_of(self.cleaned_data["addresses"])
@@ -199,8 +199,13 @@ class KeptListForm(TimetableForm):
 
 def _shown(kept_list: KeptList) -> dict[str, Any]:
     shown = {name: getattr(kept_list, name) for name in CHOSEN}
-    is_long = kept_list.n_addresses > MAX_PASTED
-    return shown | {"addresses": "" if is_long else _lines_of(kept_list.addresses)}
+    return shown | {"addresses": "" if _is_long(kept_list) else _lines_of(kept_list.addresses)}
+
+
+def _is_long(kept_list: KeptList) -> bool:
+    """Return whether the form would refuse the addresses of a list, which came from a file."""
+    text = _lines_of(kept_list.addresses)
+    return text.count("\n") >= MAX_PASTED or len(text) > MAX_PASTED_CHARS
 
 
 def _lines_of(text: str) -> str:

@@ -49,8 +49,7 @@ def add_list(
     """Keep a list of addresses, or the address of a file that has them. Raises ValidationError."""
     with transaction.atomic():
         _hold_lists(site.pk)
-        if KeptList.objects.present().filter(site=site).count() >= MAX_LISTS:
-            raise ValidationError(f"{site.name} keeps {MAX_LISTS} lists already; delete one first.")
+        _check_room(site)
         kept_list = KeptList(site=site, made_by=actor)
         _set_values(kept_list, values)
         kept_list.save()  # its times follow from its number
@@ -97,12 +96,13 @@ def drop_list(*, kept_list: KeptList, actor: User | None = None) -> None:
 def restore_list(
     *, kept_list: KeptList, actor: User | None = None, now: datetime | None = None
 ) -> KeptList:
-    """Take the deletion of a list back. Raises ValidationError where another one has its name now."""
+    """Take the deletion of a list back. Raises ValidationError where it has no place or name any more."""
     with transaction.atomic():
         _hold_lists(kept_list.site_id)
         row = KeptList.objects.select_for_update().get(pk=kept_list.pk)
         if row.dropped_at is None:
             return row
+        _check_room(row.site)
         _check_name(row)
         row.dropped_at = None
         _plan_next(row, now or timezone.now())
@@ -195,9 +195,9 @@ def _start(pk: int, now: datetime) -> bool:
         try:
             with transaction.atomic():
                 visit_now(kept_list=kept_list, is_audited=False)
-        except DiskFull as error:
+        except (DiskFull, OSError) as error:  # of the folder in which its addresses would stand
             KeptList.objects.filter(pk=pk).update(left_out=str(error)[:300])
-            return False  # it stays due until there is room
+            return False  # it stays due until somebody made room
         except (JobExists, ValidationError, uploads.UploadTooLarge) as error:
             reason = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
             KeptList.objects.filter(pk=pk).update(
@@ -239,7 +239,10 @@ def _hold_lists(site: int) -> None:
 
 
 def _set_values(kept_list: KeptList, values: dict[str, Any]) -> None:
-    """Set what is given, and check the whole list. Raises ValidationError."""
+    """Set what is given and check it. Raises ValidationError.
+
+    A source that was there before is not checked: one that is not of the site any more can still be paused.
+    """
     unknown = values.keys() - set(CHOSEN)
     if unknown:
         raise TypeError(f"a list has no {min(unknown)}")
@@ -251,9 +254,15 @@ def _set_values(kept_list: KeptList, values: dict[str, Any]) -> None:
         setattr(kept_list, name, storable(value) if isinstance(value, str) else value)
     kept_list.name = kept_list.name.strip()
     _check_name(kept_list)
-    _check_source(kept_list)
+    if kept_list.pk is None or {"addresses", "url"} & values.keys():
+        _check_source(kept_list)
     CrawlLimits(delay=kept_list.delay)
     check_timetable(kept_list)
+
+
+def _check_room(site: Site) -> None:
+    if KeptList.objects.present().filter(site=site).count() >= MAX_LISTS:
+        raise ValidationError(f"{site.name} keeps {MAX_LISTS} lists already; delete one first.")
 
 
 def _check_name(kept_list: KeptList) -> None:
@@ -279,7 +288,7 @@ def _check_source(kept_list: KeptList) -> None:
         except ValidationError as error:
             raise ValidationError({"url": error.messages}) from None
         return
-    lines = (line.strip() for line in kept_list.addresses.splitlines())
+    lines = (line.strip() for line in kept_list.addresses.split("\n"))  # as a visit reads them
     kept_list.n_addresses = sum(
         1 for line in lines if line and not line.startswith(COMMENT.decode())
     )

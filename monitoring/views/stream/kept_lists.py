@@ -86,10 +86,16 @@ def switch_kept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Pause a list, or let it go on."""
     kept_list = _kept(name, pk)
     is_active = request.POST.get("active") == "yes"
-    changed = service.change_list(kept_list=kept_list, actor=user_of(request), is_active=is_active)
-    back = [("active", "no" if is_active else "yes")]
-    word = f"is visited {changed.words}" if is_active else "is not visited by itself any more"
-    tell(request, f"“{changed.name}” {word}.", undo_url=request.path, undo_fields=back)
+    try:
+        changed = service.change_list(
+            kept_list=kept_list, actor=user_of(request), is_active=is_active
+        )
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        back = [("active", "no" if is_active else "yes")]
+        word = f"is visited {changed.words}" if is_active else "is not visited by itself any more"
+        tell(request, f"“{changed.name}” {word}.", undo_url=request.path, undo_fields=back)
     return redirect("kept_lists", name=name)
 
 

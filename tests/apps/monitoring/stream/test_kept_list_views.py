@@ -126,14 +126,24 @@ def test_a_list_is_changed_and_what_stood_there_gives_way_to_what_is_new(
     assert (kept_list.name, kept_list.addresses) == ("Others", "https://shop.example/7\n")
 
 
-def test_a_list_too_long_to_be_shown_stays_as_it_is(browser: Client, site: Site) -> None:
-    kept_list = kept_at(site, addresses="https://shop.example/1\n" * 10_001)
+@pytest.mark.parametrize(
+    ("addresses", "n_addresses"),
+    [
+        ("https://shop.example/1\n" * 10_001, 10_001),
+        (f"https://shop.example/{'1' * 2000}\n" * 900, 900),
+        ("# a remark\n" * 10_000 + "https://shop.example/1\n", 1),
+    ],
+)
+def test_a_list_too_long_to_be_shown_stays_as_it_is(
+    browser: Client, site: Site, addresses: str, n_addresses: int
+) -> None:
+    kept_list = kept_at(site, addresses=addresses)
     shown = browser.get(to("kept_list", kept_list)).text
-    assert "10,001 are kept, too many to be shown" in shown
+    assert f"The {n_addresses:,} kept are too long a text to be shown" in shown
 
     browser.post(to("kept_list", kept_list), {**DAILY, "every": "3", "addresses": ""})
     kept_list.refresh_from_db()
-    assert (kept_list.every, kept_list.n_addresses) == (3, 10_001)
+    assert (kept_list.every, kept_list.addresses) == (3, addresses)
 
 
 def test_a_list_is_paused_resumed_visited_deleted_and_taken_back(

@@ -328,9 +328,35 @@ def test_what_cannot_be_kept_says_why(values: dict[str, Any], field: str, words:
 def test_a_site_keeps_so_many_lists_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_lists, "MAX_LISTS", 1)
     site = site_of()
+    dropped = kept_at(site, name="Dropped")
+    drop_list(kept_list=dropped)
     kept_at(site)
     with pytest.raises(ValidationError, match="delete one first"):
         kept_at(site, name="Others")
+    with pytest.raises(ValidationError, match="delete one first"):
+        restore_list(kept_list=dropped)
+
+
+def test_a_list_that_is_not_of_the_site_any_more_can_be_paused_and_not_be_given_again() -> None:
+    site = site_of()
+    kept_list = kept_at(site, url=f"{site.root_url}list.txt")
+    Site.objects.filter(pk=site.pk).update(root_url="https://moved.example/")
+    kept_list.refresh_from_db()
+
+    assert not change_list(kept_list=kept_list, is_active=False).is_active
+    with pytest.raises(ValidationError, match="does not belong"):
+        change_list(kept_list=kept_list, url=kept_list.url)
+
+
+def test_a_folder_that_cannot_be_written_holds_up_nothing_else(settings: Any) -> None:
+    site = site_of()
+    kept_list = kept_at(site)
+    kept_at(site, name="On the site", url=f"{site.root_url}list.txt")
+    settings.UPLOAD_DIR = Path(__file__)  # a file, where nobody can make a folder
+
+    assert go_on(MONDAY + DAY) == 1
+    assert due_at(kept_list) <= MONDAY + DAY
+    assert "test_kept_lists.py" in kept_list.left_out
 
 
 def test_a_deletion_is_taken_back_within_a_month() -> None:
