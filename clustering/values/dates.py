@@ -1,5 +1,7 @@
 """Read dates and times as pages write them, in the languages of Europe's larger sites.
 
+A new format is one more regular expression here.
+
 Readings:   "03/04/2024" is the third of April or the fourth of March: a number above 12 tells, else
             the page's language (`en` or `en-us` puts the month first, every other the day), and
             without one it is no date. Points part day, month and year in this order. A year of two

@@ -1,6 +1,6 @@
 """The algorithms of this app; pure.
 
-Start at `site_change`: whether a template changed, the content, or neither.
+Start at `site_change`: whether a template changed, the content, or neither, or the site is away.
 
 outages             a page that is there, or what stands in its place
 error_pages         the error pages of one site; soft_errors those of any

@@ -62,6 +62,7 @@ LONG_NAMES: Final = frozenset({"description", "articlebody", "body", "content", 
 STREET, TOWN, REGION, CODE = "streetaddress", "addresslocality", "addressregion", "postalcode"
 
 _SEPARATOR = re.compile("[»\u203a>/→|·\\\\:-]{1,2}")
+_SIGNS_OF_MENUS = frozenset("|-·/")  # and of footers
 _STOCK = re.compile(
     r"(?:currently )?(?:in|out of) stock\b.{0,30}|sold out"
     r"|(?:usually )?(?:available|ships|dispatched) (?:now|in|within|from)\b.{0,30}"
@@ -459,19 +460,27 @@ def find_crumb(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
 
 
 def _crumbs(page: SpotIndex) -> list[Spot]:
-    """Return the links of the first run with the same sign, or another mark of crumbs, between them."""
+    """Return the links of the first run with one sign between any two that menus do not have, too."""
     run: list[Spot] = []
     sign = ""
+    is_after_sign = False
     for spot in page.spots:
-        if spot.node.element.tag == "a" or spot.node.element.getparent() is None:
-            run.append(spot)
-        elif run and _SEPARATOR.fullmatch(spot.text) and sign in {"", spot.text}:
-            sign = spot.text
-        elif sign and len(run) > 1 and sign not in {"|", "-", "·", "/"}:
-            return run
-        else:
+        if run and _SEPARATOR.fullmatch(spot.text) and sign in {"", spot.text}:
+            sign, is_after_sign = spot.text, True
+            continue
+        is_link = spot.node.element.tag == "a"
+        if not (is_link and is_after_sign):  # the run is over; a link may begin another
+            if _are_crumbs(run, sign):
+                return run
             run, sign = [], ""
-    return run if sign and len(run) > 1 else []
+        if is_link:
+            run.append(spot)
+        is_after_sign = False
+    return run if _are_crumbs(run, sign) else []
+
+
+def _are_crumbs(run: list[Spot], sign: str) -> bool:
+    return len(run) > 1 and sign not in {"", *_SIGNS_OF_MENUS}
 
 
 def _is_alone(spot: Spot) -> bool:

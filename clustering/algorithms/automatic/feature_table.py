@@ -137,15 +137,20 @@ def tabulate(observations: Sequence[PageFeatures]) -> FeatureTable:
 
 
 def weigh_paths(observations: Sequence[PageFeatures], least: float) -> FeatureSet:
-    """Weigh paths and token paths by how much their contents differ from page to page."""
+    """Weigh paths and token paths (`features`) by how much their contents differ from page to page.
+
+    Those on fewer than `least` pages are left out.
+    """
     pages = np.repeat(np.arange(len(observations)), [len(page.features) for page in observations])
     features = _concatenated([page.features for page in observations])
     contents = _concatenated([page.contents for page in observations])
-    owners = _concatenated([page.features[page.owners] for page in observations])
-    paths = feature_set(len(observations), pages, features, owners, np.full(len(features), _NONE))
-    first_of_content = np.unique(features * _FIELD + contents, return_index=True)[1]
-    places = np.searchsorted(paths.hashes, features[first_of_content])
-    n_contents = np.bincount(places, minlength=len(paths.hashes))
+    element_paths = _concatenated([page.features[page.owners] for page in observations])
+    no_labels = np.full(len(features), _NONE)
+    paths = feature_set(len(observations), pages, features, element_paths, no_labels)
+    content_keys = features * _FIELD + contents  # one hash for a feature with a content
+    first_of_content = np.unique(content_keys, return_index=True)[1]
+    columns = np.searchsorted(paths.hashes, features[first_of_content])
+    n_contents = np.bincount(columns, minlength=len(paths.hashes))
     weights = (n_contents - 1) / np.maximum(paths.df - 1, 1)
     return paths.weighing(weights).select(paths.df >= least)
 

@@ -39,7 +39,7 @@ Mark = tuple[str, str]  # id or class, value
 def unique_marks(
     pages: Sequence[PathPage], written: Sequence[str], present: NDArray[np.bool_]
 ) -> list[Mark | None]:
-    """Return the mark of each path, None where it has none.
+    """Return the first mark of each path that is on exactly the pages that have the path; else None.
 
     `written` has the paths as they are written, `present` a row for each page and a column for each
     path.
@@ -53,7 +53,9 @@ def unique_marks(
         hashed = np.uint64(hash_mark(*mark))
         first = np.searchsorted(marks, hashed, side="left")
         end = np.searchsorted(marks, hashed, side="right")
-        return np.array_equal(page_of_mark[first:end], np.flatnonzero(column))
+        # Ascending, too: the sort is stable, and a page has a mark once.
+        pages_with_mark = page_of_mark[first:end]
+        return np.array_equal(pages_with_mark, np.flatnonzero(column))
 
     return [
         next((mark for mark in marks_in(path) if is_unique(mark, column)), None)

@@ -1,4 +1,7 @@
-"""Where notices go: people's e-mail, webhooks of other services, chat and pager services that are allowed."""
+"""Where notices go: people's e-mail, webhooks of other services, chat and pager services that are allowed.
+
+A new kind is one of `Channel.Kind`, with its entry in TARGET_CHECKS here and in SENDERS of `messages`.
+"""
 
 from __future__ import annotations
 

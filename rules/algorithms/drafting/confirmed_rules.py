@@ -66,20 +66,23 @@ class _Judge:
         }
 
     def better(self, by_hand: AttributeRule, helped: AttributeRule) -> AttributeRule:
+        """Return the rule that shows on more pages what the slot shows; by hand where neither does.
+
+        What the rule by hand finds on annotated pages, the other must find there, too.
+        """
         shown = self.shown.get(by_hand.attribute)
-        if shown is None:
+        if shown is None:  # no likely slot
             return by_hand
         values, helped_values = self._values(by_hand), self._values(helped)
         n_agreed = sum(map(frozenset.__eq__, values, shown))
         n_helped = sum(map(frozenset.__eq__, helped_values, shown))
-        disagrees = any(
-            value != helped_value
-            for value, helped_value, is_annotated in zip(
-                values, helped_values, self.annotated, strict=True
-            )
-            if is_annotated and by_hand.alternatives
-        )
-        return helped if n_helped > n_agreed and not disagrees else by_hand
+        if n_helped <= n_agreed:
+            return by_hand
+        if not by_hand.alternatives:  # it finds nothing that could be missed
+            return helped
+        pairs = zip(values, helped_values, self.annotated, strict=True)
+        misses = any(mine != other for mine, other, is_annotated in pairs if is_annotated)
+        return by_hand if misses else helped
 
     def _values(self, rule: AttributeRule) -> list[frozenset[str]]:
         return [_compared(values_on(self.columns, rule, page)) for page in self.bits]

@@ -174,17 +174,17 @@ class PageNodes:
         return self.once("labelled_elements", self._labelled_elements)
 
     def _labelled_elements(self) -> list[tuple[int, str]]:
-        sums = np.cumsum([0, *self.text_lengths])
-        lengths = sums[self.ends] - sums[:-1]
-        texts = np.where(self.is_text, np.arange(len(self.nodes)), len(self.nodes))
-        # The first in an element that shows text.
-        next_text = np.minimum.accumulate(texts[::-1])[::-1]
+        length_before = np.cumsum([0, *self.text_lengths])
+        lengths = length_before[self.ends] - length_before[:-1]  # of all text in a node
+        # Per node the number of the first text node from it on: of an element with text its first one.
+        text_numbers = np.where(self.is_text, np.arange(len(self.nodes)), len(self.nodes))
+        first_texts = np.minimum.accumulate(text_numbers[::-1])[::-1]
         is_short = (lengths > 0) & (lengths <= MAX_OPENING_CHARS) & ~self.is_text
         labelled = []
         for number in np.flatnonzero(is_short).tolist():
-            node, text = self.nodes[number], int(next_text[number])
-            if len(self.nodes[text].shown) == lengths[number]:  # its only text
-                label = self.labels[text]
+            node, first_text = self.nodes[number], int(first_texts[number])
+            if len(self.nodes[first_text].shown) == lengths[number]:  # its only text
+                label = self.labels[first_text]
             else:
                 label = label_of(self.text[node.start_of_text : node.end_of_text])
             if label and len(label) <= MAX_ANCHOR_CHARS:

@@ -1,4 +1,7 @@
-"""Export records as files of any format, to be downloaded at once or written by a job."""
+"""Export records as files of any format, to be downloaded at once or written by a job.
+
+A line is a plain dictionary, `Row`; `Line` is what a run of a rule writes.
+"""
 
 from __future__ import annotations
 

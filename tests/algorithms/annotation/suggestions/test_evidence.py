@@ -107,6 +107,25 @@ def test_crumbs_and_the_category_at_their_end() -> None:
     assert ["Home", "Ropes", "Long"] == [spot.text for spot in crumbs.spots]
 
 
+@pytest.mark.parametrize(
+    ("html", "crumbs"),
+    [
+        (
+            "<div><a>Log in</a> <a>Basket</a></div><p><a>Home</a> > <a>Shop</a> > Rope",
+            ["Home", "Shop"],
+        ),
+        ("<p><a>Home</a> › <a>Shop</a></p><a>Next</a>", ["Home", "Shop"]),
+        ("<h1>Rope</h1><p><a>Imprint</a> | <a>Contact</a> | <a>Privacy</a>", []),
+    ],
+    ids=["links before it", "a link behind it", "a footer at the end"],
+)
+def test_what_stands_around_a_trail_is_no_crumb(html: str, crumbs: list[str]) -> None:
+    attribute = AttributeType("breadcrumbs", is_multi=True)
+    found = next(find_crumb(SpotIndex(tree_of(html)), attribute), None)
+
+    assert crumbs == ([] if found is None else [spot.text for spot in found.spots])
+
+
 def test_links_are_named_by_their_addresses() -> None:
     html = "<p><a href='/tag/oak'>oak</a> <a href='/tag/elm'>elm</a> <a href='/about'>about</a></p>"
     page = SpotIndex(tree_of(html))
