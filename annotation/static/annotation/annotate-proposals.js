@@ -54,9 +54,10 @@ export class Proposals {
     made.title = proposal.why ?? "";
     if (isActive) made.append(element("kbd", "", String(n + 1)));
     made.append(element("span", "annotated-text", wordsOf(proposal)));
-    const source = name ? `${proposal.source} ${Math.round(100 * proposal.confidence)} %` : proposal.source;
-    made.append(element("span", "proposal-source small muted", source));
-    if (n === 0 && this.isSure(name)) made.append(element("span", "proposal-sure", "⏎"));
+    const words = name ? `${proposal.source} ${Math.round(100 * proposal.confidence)} %` : proposal.source;
+    const source = element("span", "proposal-source small muted", words);
+    if (n === 0 && this.isSure(name)) source.append(element("span", "proposal-sure", "⏎"));
+    made.append(source);
     return made;
   }
 
