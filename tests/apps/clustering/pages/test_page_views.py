@@ -122,6 +122,13 @@ class TestList:
         assert "No pages yet" in answer
         assert reverse("import_pages", args=["alpine-shop"]) in answer
 
+    def test_kept_lists_are_a_click_away_for_those_who_may_keep_them(
+        self, operator: Client, viewer: Client, shop: Site
+    ) -> None:
+        pages, lists = (reverse(name, args=["alpine-shop"]) for name in ("pages", "kept_lists"))
+        assert lists in operator.get(pages).text
+        assert lists not in viewer.get(pages).text
+
     def test_states_are_counted_with_their_share(self, viewer: Client, shop: Site) -> None:
         page_of(shop, "a"), page_of(shop, "b"), page_of(shop, "c", state="failed")
         Site.objects.update(n_pages=3)

@@ -133,6 +133,7 @@ class TestSideBySide:
     ) -> None:
         change, best = SiteChange.objects.get(), proposed()
         other = copy_of(best, name="product-new", cluster=None)
+        assert "stay as they were until it is over" in page_of_change(ops)
         accept(best)
         change.refresh_from_db()
         assert SiteChange.End.REPAIRED == change.end
@@ -140,6 +141,7 @@ class TestSideBySide:
         page = page_of_change(ops)
         assert best == proposal_of(change)
         assert "Another repair waits" in page
+        assert "until it is over" not in page
         assert f"?proposal={other.pk}" in page
         assert "Confirm all" not in page
         asked_for = ops.get(
