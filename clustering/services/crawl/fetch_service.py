@@ -97,7 +97,9 @@ class FetchService:
 
     def _is_trying(self) -> bool:
         """Return whether a job is on trial; it is over once the job ends, gets further, or after a while."""
-        if self._on_trial is None or self._on_trial not in self._held:
+        if self._on_trial not in self._held:
+            self._on_trial = None
+        if self._on_trial is None:
             return False
         # One whose thread has not claimed it yet is on trial, too.
         without_progress = Job.objects.filter(pk=self._on_trial, n_tries__gte=MANY_DEATHS)
