@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from monitoring.models import KeptList
-from monitoring.services.stream.kept_lists import add_list
+from monitoring.services.stream.kept_lists import add_list, drop_list
 from rules.models import Record
 from tests.apps.rules.record_cast import record_of, rule_of
 from tests.browser.conftest import OpenPage
@@ -88,6 +88,7 @@ def kept_list_with_troubles(site: Site) -> KeptList:
     kept_list.last_at = timezone.now()
     kept_list.left_out = "the disk of uploads has 12 MB left, 1,024 are kept free; make room"
     kept_list.save()
+    drop_list(kept_list=add_list(site=site, name="Sale", url=f"{site.root_url}sale.txt"))
     return kept_list
 
 

@@ -29,9 +29,11 @@ def kept_lists(request: HttpRequest, name: str) -> HttpResponse:
     kept_list = KeptList.objects.present().filter(site=site).defer("addresses").order_by("name")
     rows = list(kept_list.select_related("last_job", "site"))
     jobs = [row.last_job for row in rows if row.last_job is not None]
+    dropped = KeptList.objects.filter(site=site).exclude(dropped_at=None).defer("addresses")
     context = {
         "site": site,
         "rows": rows,
+        "dropped": dropped.order_by("-dropped_at")[: service.MAX_LISTS],
         "can_add": len(rows) < service.MAX_LISTS,
         "is_paused": ChainStep.objects.filter(site=site, step="crawl", is_paused=True).exists(),
         "is_live": any(not job.is_finished for job in jobs),

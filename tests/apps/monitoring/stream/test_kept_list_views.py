@@ -165,9 +165,11 @@ def test_a_list_is_paused_resumed_visited_deleted_and_taken_back(
     assert "Waiting" in browser.get(overview).text
 
     deleted = browser.post(to("drop_kept_list", kept_list), follow=True)
-    assert to("restore_kept_list", kept_list) in deleted.text
+    assert "is deleted; its pages stay" in deleted.text
     assert browser.get(to("kept_list", kept_list)).status_code == 404
+    assert "Take back: New products" in browser.get(overview).text
     browser.post(to("restore_kept_list", kept_list))
+    assert "Take back" not in browser.get(overview).text
     assert browser.get(to("kept_list", kept_list)).status_code == 200
 
     actions = AuditEntry.objects.filter(actor__username="olga").values_list("action", flat=True)
