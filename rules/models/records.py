@@ -63,6 +63,10 @@ class RecordQuerySet(models.QuerySet["Record"]):
             counts.update(problems.keys())
         return dict(counts.most_common())
 
+    def with_newer_snapshot(self) -> RecordQuerySet:
+        """Return those of whose pages a newer snapshot is stored: extracting brings them up to date."""
+        return self.exclude(snapshot=models.F("page__latest_snapshot"))
+
     def of_pages(self, pages: Iterable[int]) -> RecordQuerySet:
         return self.filter(page__in=pages)
 

@@ -44,6 +44,7 @@ class SiteFacts(NamedTuple):
     n_asked_for: int  # clusters without a rule that are worth annotating
     n_records: int
     n_stale: int
+    n_to_extract: int  # of these: a newer snapshot of their page is stored
     extracted_at: datetime | None
     change: SiteChange | None  # the oldest that is open
     proposal: Proposal | None  # the newest that waits
@@ -74,7 +75,9 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
     n_asked_for = _counts(asked_for, "clustering__site")
     records = Record.objects.there().filter(site__in=pks)
     n_records = _counts(records, "site")
-    n_stale = _counts(records.filter(stale_since__isnull=False), "site")
+    stale = records.filter(stale_since__isnull=False)
+    n_stale = _counts(stale, "site")
+    n_to_extract = _counts(stale.with_newer_snapshot(), "site")
     extractions = Extraction.objects.filter(site__in=pks).order_by().values("site")
     extracted = {row["site"]: row["at"] for row in extractions.annotate(at=Max("extracted_at"))}
     changes = SiteChange.objects.open().filter(site__in=pks).select_related("cluster")
@@ -99,6 +102,7 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
             n_asked_for=n_asked_for.get(site.pk, 0),
             n_records=n_records.get(site.pk, 0),
             n_stale=n_stale.get(site.pk, 0),
+            n_to_extract=n_to_extract.get(site.pk, 0),
             extracted_at=extracted.get(site.pk),
             change=change_by_site.get(site.pk),
             proposal=proposal_by_site.get(site.pk),
@@ -153,6 +157,9 @@ def _broken(facts: SiteFacts) -> NextStep | None:
     if facts.n_stale:
         n = facts.n_stale
         text = f"{n:,} record{'s are' if n > 1 else ' is'} from before a redesign."
+        if not facts.n_to_extract:
+            text += " The stream fetches their pages again."
+            return NextStep("See the stream", text, reverse("site_stream", args=[name]), "warning")
         href = f"{reverse('records', args=[name])}?state=stale"
         return NextStep("Extract again", text, href, "warning")
     if facts.n_alerts:

@@ -42,7 +42,10 @@ NEVER_CHECKED = SiteState(
     "never_checked", "Never checked", "unknown", "No check came to a verdict yet."
 )
 STALE = SiteState(
-    "stale", "Stale", "warning", "Records are from before a redesign: extract its pages again."
+    "stale",
+    "Stale",
+    "warning",
+    "Records are from before a redesign, until their pages are extracted again.",
 )
 DOUBTFUL = SiteState("doubtful", "Look at it", "warning", "Something looks odd and breaks nothing.")
 WATCHED = SiteState("watched", "Watched", "good", "Its last check found nothing.")

@@ -122,9 +122,12 @@ def _hasten_stale_pages(now: datetime) -> None:
     """Make pages due whose records are from before a site change that ended after their last visit.
 
     What a budget put off is left alone, and so is what was visited since: it would bring the same again.
-    After a day, what no visit reached waits as other pages do.
+    After a day, what no visit reached waits as other pages do. Where pages are not planned yet, their goal is
+    planned by the next tick.
     """
     stale = Record.objects.there().filter(stale_since__isnull=False)
+    unplanned = stale.exclude(page__in=Revisit.objects.values("page"))
+    FreshnessGoal.objects.filter(cluster__in=unplanned.values("cluster")).update(planned_at=None)
     changes = SiteChange.objects.filter(site=OuterRef("site"))
     ended = changes.filter(ended_at__gt=OuterRef("visited_at")).filter(ended_at__gt=now - HASTE)
     still_open = SiteChange.objects.open().filter(cluster=OuterRef("goal__cluster"))

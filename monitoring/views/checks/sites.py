@@ -30,11 +30,13 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
     alerts = Alert.objects.open().filter(site=site).select_related("site", "acknowledged_by")
     grid = site_rows.grid_checks(site)
     changes = SiteChange.objects.filter(site=site).select_related("cluster")
+    stale = Record.objects.there().filter(site=site, stale_since__isnull=False)
     context = {
         "site": site,
         "figures": figures_of([site.pk])[site.pk],
         "stream": streams_of([site.pk]).get(site.pk),
-        "n_stale": Record.objects.there().filter(site=site, stale_since__isnull=False).count(),
+        "n_stale": stale.count(),
+        "is_to_extract": stale.with_newer_snapshot().exists(),
         "schedule": getattr(site, "schedule", None),
         "n_rules": Rule.objects.published().of_site(site).count(),
         "open_changes": changes.open(),

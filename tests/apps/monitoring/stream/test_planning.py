@@ -193,6 +193,22 @@ def test_stale_pages_are_asked_for_within_the_budget(site: Site) -> None:
     assert 0 == start_visits(now)
 
 
+def test_stale_pages_that_are_not_planned_yet_are_planned_at_once(site: Site) -> None:
+    """Their records came after their goal was planned, which it is once an hour."""
+    plan_goals()
+    cluster = FreshnessGoal.objects.get().cluster
+    Revisit.objects.all().delete()
+    now = timezone.now()
+    SiteChange.objects.create(site=site, cluster=cluster, ended_at=now, end="repaired")
+    mark_stale(cluster=cluster, since=now - timedelta(days=1))
+
+    assert 0 == start_visits(now)
+    assert 1 == plan_goals(now)
+    assert 1 == start_visits(now)
+    assert N == Revisit.objects.exclude(asked_at=None).count()
+    assert 0 == plan_goals(now), "it is planned"
+
+
 def test_stale_pages_that_no_visit_reaches_wait_as_others_do(site: Site) -> None:
     plan_goals()
     cluster = FreshnessGoal.objects.get().cluster

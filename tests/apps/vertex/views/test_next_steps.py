@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Vertical
-from clustering.models import Annotating, Cluster, ClusterFigures, Clustering
+from clustering.models import Annotating, Cluster, ClusterFigures, Clustering, Page, Snapshot
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.repair.accepting import ACCEPT_PROPOSAL
 from rules.models import Record, Review, Rule
@@ -116,7 +116,14 @@ def test_a_repair_and_stale_records_that_a_change_leaves_behind_are_named(operat
     assert f"{reverse('site_monitoring', args=[site.name])}#repairs" == waiting.href
     proposal.delete()
     Record.objects.update(stale_since=timezone.now())
-    assert "1 record is from before a redesign." == step(site, operator).text
+    waiting = step(site, operator)
+    assert waiting.text.startswith("1 record is from before a redesign. The stream fetches")
+    assert reverse("site_stream", args=[site.name]) == waiting.href
+    newer = Snapshot.objects.get(pk=Record.objects.get().snapshot_id)
+    newer.pk = None
+    newer.save()
+    Page.objects.filter(pk=newer.page_id).update(latest_snapshot=newer)
+    assert "Extract again" == step(site, operator).word
 
 
 def test_pages_in_no_cluster_and_clusters_without_a_rule_come_last(operator: User) -> None:
