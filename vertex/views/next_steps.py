@@ -83,6 +83,7 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
     changes = SiteChange.objects.open().filter(site__in=pks).select_related("cluster")
     change_by_site = {change.site_id: change for change in changes.order_by("-pk")}
     proposals = Proposal.objects.waiting().filter(site__in=pks, decision=Proposal.Decision.PROPOSED)
+    proposals = proposals.exclude(field_test=False)  # nobody can accept these
     proposal_by_site = {proposal.site_id: proposal for proposal in proposals.order_by("pk")}
     accepting = Job.objects.unfinished().filter(task=ACCEPT_PROPOSAL.task, site__in=pks)
     accepting_sites = set(accepting.values_list("site", flat=True))

@@ -111,6 +111,8 @@ def test_an_open_change_comes_before_all_else_and_its_repair_is_offered(operator
 
 def test_a_repair_and_stale_records_that_a_change_leaves_behind_are_named(operator: User) -> None:
     site = in_use()
+    Proposal.objects.create(site=site, name="one", decision="proposed", field_test=False)
+    assert "Decide the repair" != step(site, operator).word
     proposal = Proposal.objects.create(site=site, name="products", decision="proposed")
     waiting = step(site, operator)
     assert f"{reverse('site_monitoring', args=[site.name])}#repairs" == waiting.href
