@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
@@ -73,9 +73,10 @@ class Before(NamedTuple):
 @require_GET
 def records(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
-    clusters = list(
-        Cluster.objects.filter(site=site, records__isnull=False).distinct().order_by("title")
-    )
+    # That which is asked for, too, though it has no records: all those of others are no answer.
+    asked_for = request.GET.get("cluster", "").replace("\0", "")
+    listed = Q(records__isnull=False) | Q(name=asked_for)
+    clusters = list(Cluster.objects.filter(listed, site=site).distinct().order_by("title"))
     cluster = choice_of(request, "cluster", [known_cluster.name for known_cluster in clusters])
     state = choice_of(request, "state", [value for value, _ in STATES])
     sort = choice_of(request, "sort", ORDERS, "confidence" if state == LEAST_SURE else "-changed")
