@@ -614,9 +614,12 @@ def _check_json(each: models.JSONField[Any, Any], value: Any) -> None:
 
 
 def _is_part(part: Any, kinds: tuple[type, ...]) -> bool:
-    if isinstance(part, list) and not all(text is None or isinstance(text, str) for text in part):
+    """Return whether a part is of one of some kinds; a list must be one of texts and gaps."""
+    if not isinstance(part, kinds):
         return False
-    return isinstance(part, kinds)
+    if isinstance(part, list):
+        return all(text is None or isinstance(text, str) for text in part)
+    return True
 
 
 def _check_rule(row: Row) -> None:

@@ -131,8 +131,8 @@ def drop_kept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def restore_kept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    dropped = KeptList.objects.select_related("site").filter(site__name=name)
-    kept_list = get_object_or_404(dropped, pk=pk)
+    with_deleted_ones = KeptList.objects.select_related("site").filter(site__name=name)
+    kept_list = get_object_or_404(with_deleted_ones, pk=pk)
     try:
         service.restore_list(kept_list=kept_list, actor=user_of(request))
     except ValidationError as error:
