@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.report import markdown_table
 from clustering.values.dates import read_date
+from clustering.values.dates_by_dateparser import DatesByDateparser
 from clustering.values.normalising import PageContext, normalise
-from clustering.values.other_dates import OtherDates
 
 TITLE = "Reading values"
 MOST_OF_A_SITE = 12  # different values of an attribute
@@ -89,7 +89,11 @@ def real_values(groundtruth: Path) -> str:
     """Return the table over values of real sites."""
     started = time.process_time()
     readings = [
-        Reading(kind, text, normalise(kind, text, replace(CONTEXT, other_dates=OtherDates("en"))))
+        Reading(
+            kind,
+            text,
+            normalise(kind, text, replace(CONTEXT, by_dateparser=DatesByDateparser("en"))),
+        )
         for kind, text in values_of(groundtruth)
     ]
     each = (time.process_time() - started) / len(readings)
@@ -159,7 +163,7 @@ def languages() -> str:
     """Return the table over one day in many languages, with ours alone and with the library behind it."""
     rows = []
     for language, text in FIFTH_OF_MARCH.items():
-        ours, both = read_date(text), read_date(text, "", OtherDates())
+        ours, both = read_date(text), read_date(text, "", DatesByDateparser())
         rows.append([language, f"`{text}`", ours or "–", both or "–"])
     n_ours = sum(row[2] == "2021-03-05" for row in rows)
     n_both = sum(row[3] == "2021-03-05" for row in rows)

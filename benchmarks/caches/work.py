@@ -24,8 +24,8 @@ from clustering.algorithms.records.finding import find_records
 from clustering.dom.addresses import belongs_to_site, url_hash
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
+from clustering.values.dates_by_dateparser import DatesByDateparser
 from clustering.values.normalising import PageContext, normalise
-from clustering.values.other_dates import OtherDates
 from clustering.values.typed_regexes import select
 from monitoring.services.checks.check_calendar import AS_IT_WAS, CHANGED, Day
 from monitoring.templatetags.watching import strip
@@ -123,9 +123,9 @@ def extracting(data: Path) -> None:
 def values() -> None:
     """Normalise the dates of a site in each of many languages, and select by a regex."""
     for text in FIFTH_OF_MARCH.values():
-        other_dates = OtherDates()
+        by_dateparser = DatesByDateparser()
         for year in range(1990, 2020):
-            context = PageContext(other_dates=other_dates)
+            context = PageContext(by_dateparser=by_dateparser)
             normalise("date", text.replace("2021", str(year)), context)
             select(r"(\d+)\D+$", text)
 

@@ -14,7 +14,7 @@ from lxml.html import HtmlElement
 
 from benchmarks.redesigns.cases import Edition, PageVersion
 from clustering.dom.page import parse_page
-from monitoring.algorithms.outages import FIRST_DENSE_LETTER
+from monitoring.algorithms.lost_pages import FIRST_DENSE_LETTER
 
 CALM: Final = frozenset({"as_it_was", "content_changed"})
 SILENT: Final = frozenset({"unreachable", "undecided"})

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta, timezone
 
-from clustering.values.other_dates import OtherDates
+from clustering.values.dates_by_dateparser import DatesByDateparser
 
 FIRST_OF_SHORT_YEARS = 70
 EARLIEST_YEAR, LATEST_YEAR = 1000, 2999
@@ -75,10 +75,12 @@ _CLOCK = re.compile(
 _NOON = 12
 
 
-def read_date(text: str, language: str = "", other_dates: OtherDates | None = None) -> str | None:
+def read_date(
+    text: str, language: str = "", by_dateparser: DatesByDateparser | None = None
+) -> str | None:
     """Return the first date of a text in ISO 8601, with its time where one stands there, else None.
 
-    `other_dates` reads what this function does not know.
+    `by_dateparser` reads what this function does not know.
 
     >>> read_date("Posted March 5, 2024 at 4:30 pm")
     '2024-03-05T16:30:00'
@@ -89,9 +91,9 @@ def read_date(text: str, language: str = "", other_dates: OtherDates | None = No
     read = _read_iso(text) or _read_numeric(text, language)
     if read is None and is_ours:
         read = _read_named(text) or _read_partial(text)
-    if read or other_dates is None or _NUMERIC.search(text):
+    if read or by_dateparser is None or _NUMERIC.search(text):
         return read
-    return other_dates.read(text)
+    return by_dateparser.read(text)
 
 
 def _read_iso(text: str) -> str | None:

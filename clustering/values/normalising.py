@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from clustering.dom.addresses import BadAddress, join_url
 from clustering.values.dates import read_date
+from clustering.values.dates_by_dateparser import DatesByDateparser
 from clustering.values.numbers import find_number, plain
-from clustering.values.other_dates import OtherDates
 from clustering.values.phones import read_phone
 from clustering.values.prices import read_price
 from clustering.values.ratings import read_rating
@@ -52,7 +52,9 @@ class PageContext:
     base_url: str = ""  # what its relative addresses are relative to
     language: str = ""  # of its root element
     country: str = ""  # of its site, as ISO 3166 has it
-    other_dates: OtherDates | None = None  # reads dates in languages that `dates` does not know
+    by_dateparser: DatesByDateparser | None = (
+        None  # reads dates in languages that `dates` does not know
+    )
 
 
 def normalise(value_type: str, value: str, context: PageContext) -> Normalised | None:
@@ -141,7 +143,7 @@ READERS: Mapping[str, Callable[[str, PageContext], Normalised | None]] = {
     "rating": lambda value, _: read_rating(value),
     "phone": lambda value, context: read_phone(value, context.country),
     "zip": read_zip,
-    "date": lambda value, context: read_date(value, context.language, context.other_dates),
+    "date": lambda value, context: read_date(value, context.language, context.by_dateparser),
     "url": read_url,
     IMAGE: read_url,
 }

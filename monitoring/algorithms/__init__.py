@@ -2,7 +2,7 @@
 
 Start at `site_change`: whether a template changed, the content, or neither, or the site is away.
 
-outages             a page that is there, or what stands in its place
+lost_pages          a page that is there, or what stands in its place
 error_pages         the error pages of one site; soft_errors those of any
 value_models        values that are wrong though they look right
 known_values        whether two values of an attribute mean the same

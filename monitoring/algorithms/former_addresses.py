@@ -3,7 +3,7 @@
 Paper:      None; section IV-C of Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             2011), knows pages by their addresses.
 Notation:   A value is a lead where at most two known pages have it and it is as long as own texts are
-            (`outages`): a short one stands in many texts. A lead is rare where few new pages show it.
+            (`lost_pages`): a short one stands in many texts. A lead is rare where few new pages show it.
 Readings:   A new page is a known one at another address where it shows two rare values of it or more, and
             more of its values than of any other known page, and no other new page shows as many of them.
             So a list that names many things is none of them, a page with some facts about a thing is not
@@ -19,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from monitoring.algorithms.outages import is_long
+from monitoring.algorithms.lost_pages import is_long
 
 MIN_RARE_VALUES: Final = 2
 MAX_HAVING_PAGES: Final = 2  # known pages that have a lead: of a thing and of facts about it

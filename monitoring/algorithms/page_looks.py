@@ -2,7 +2,7 @@
 
 Notation:   The form of a page is the set of the last steps of its elements' paths, with classes; what
             it shows is its text without blanks and capitals.
-Readings:   None; the module serves `outages` and the verdicts.
+Readings:   None; the module serves `lost_pages` and the verdicts.
 Departures: None.
 Cost:       One walk over the page; sets are capped, pages are hostile.
 """

@@ -5,7 +5,7 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
 Notation:   Bellwether URLs, 10 to 20 pages of a cluster -> `PageTest`, one each; golden extractions
             -> `golden`, the records of the page at the time of learning; the three ways in which a
             rule fails: shingle changes -> `shingle_test` False, null and incorrect extractions ->
-            `FailedField`. A page is seen unless something else stands in its place (`outages`).
+            `FailedField`. A page is seen unless something else stands in its place (`lost_pages`).
 Readings:   The tests of the paper fail by majority of the pages: more than half of those that are
             seen. Mandatory attributes must be extracted where the golden record has them: what
             a rule never found on a page is not lost there. Where the cluster's signature did not
@@ -35,7 +35,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import masked_vectors
 from clustering.algorithms.published.signatures import read_signature
 from monitoring.algorithms.known_values import TYPED, same_value, typed_form
-from monitoring.algorithms.outages import OTHER_CONTENT
+from monitoring.algorithms.lost_pages import OTHER_CONTENT
 from rules.algorithms.running.record_lines import Line
 
 Kind = Literal["null_extraction", "incorrect_extraction"]
@@ -121,7 +121,7 @@ class PageTest:
     n_own: int = 0  # texts that tell the page from others, as it was
     n_standing: int = 0  # of them, those that stand anywhere on it
     gone: tuple[str, ...] = ()  # some of the others
-    why: str = ""  # unreachable: a word of soft_errors or outages
+    why: str = ""  # unreachable: a word of soft_errors or lost_pages
 
     @property
     def shows_other_content(self) -> bool:

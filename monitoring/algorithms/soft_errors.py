@@ -7,7 +7,7 @@ Notation:   `known` are texts that the page showed before: its golden constant v
 Readings:   None.
 Departures: A page that still shows half of its known values is there, whatever else it says: a
             redesign is never taken for an error. The words of errors and walls count only in the
-            title, the headings, or on a short page. They name what other signs find (`outages`);
+            title, the headings, or on a short page. They name what other signs find (`lost_pages`);
             where a page has few texts of its own they decide alone.
 Cost:       One walk over the page.
 """

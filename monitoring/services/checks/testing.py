@@ -15,7 +15,7 @@ from monitoring.algorithms import soft_errors
 from monitoring.algorithms.error_pages import ErrorSignature, recognise, telling_signatures
 from monitoring.algorithms.known_values import ADDRESSES, form_of, plain
 from monitoring.algorithms.layout_division import find_division, layout_told, marks_of
-from monitoring.algorithms.outages import (
+from monitoring.algorithms.lost_pages import (
     OTHER_CONTENT,
     Answered,
     PageBefore,

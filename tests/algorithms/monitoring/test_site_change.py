@@ -8,7 +8,7 @@ import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import shingle_vector
-from monitoring.algorithms.outages import OTHER_CONTENT
+from monitoring.algorithms.lost_pages import OTHER_CONTENT
 from monitoring.algorithms.site_change import (
     AS_IT_WAS,
     CONTENT_CHANGED,

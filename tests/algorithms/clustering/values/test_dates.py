@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.values.dates import month_of_name, read_date
-from clustering.values.other_dates import OtherDates
+from clustering.values.dates_by_dateparser import DatesByDateparser
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ class TestOtherLanguages:
         self, text: str, iso: str
     ) -> None:
         assert read_date(text) is None
-        assert iso == read_date(text, "", OtherDates())
+        assert iso == read_date(text, "", DatesByDateparser())
 
     def test_numbers_that_are_ambiguous_stay_so_beside_words(self) -> None:
-        assert read_date("Published 05/03/2024", "", OtherDates()) is None
-        assert "2024-03-05" == read_date("Published 05/03/2024", "de", OtherDates())
+        assert read_date("Published 05/03/2024", "", DatesByDateparser()) is None
+        assert "2024-03-05" == read_date("Published 05/03/2024", "de", DatesByDateparser())
 
     def test_croatian_months_are_croatian(self) -> None:
-        assert "2021-10-15" == read_date("15. listopada 2021", "hr", OtherDates("hr"))
-        assert "2021-11-15" == read_date("15. listopada 2021", "cs", OtherDates("cs"))
+        assert "2021-10-15" == read_date("15. listopada 2021", "hr", DatesByDateparser("hr"))
+        assert "2021-11-15" == read_date("15. listopada 2021", "cs", DatesByDateparser("cs"))

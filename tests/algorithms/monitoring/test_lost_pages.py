@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import html
 
-from monitoring.algorithms.outages import (
+from monitoring.algorithms.lost_pages import (
     OTHER_CONTENT,
     REDIRECTED,
     SHELL,

@@ -35,7 +35,7 @@ _WORD = re.compile(r"[^\W\d_]")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
-class OtherDates:
+class DatesByDateparser:
     """The reader of one page: it looks for the locale of so many wordings and no more."""
 
     def __init__(self, language: str = "") -> None:
@@ -46,7 +46,7 @@ class OtherDates:
     def read(self, text: str) -> str | None:
         """Return the date of a text in ISO 8601, None where it is none or is not read.
 
-        >>> OtherDates().read("5. marts 2021")
+        >>> DatesByDateparser().read("5. marts 2021")
         '2021-03-05'
         """
         if DateDataParser is None or len(text) > MAX_CHARS:

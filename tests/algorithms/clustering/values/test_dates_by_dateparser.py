@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.values import other_dates
-from clustering.values.other_dates import MAX_CHARS, MAX_WORDINGS, OtherDates
+from clustering.values import dates_by_dateparser
+from clustering.values.dates_by_dateparser import MAX_CHARS, MAX_WORDINGS, DatesByDateparser
 
 
 @pytest.mark.parametrize(
@@ -33,33 +33,35 @@ from clustering.values.other_dates import MAX_CHARS, MAX_WORDINGS, OtherDates
     ],
 )
 def test_dates_are_read(text: str, iso: str) -> None:
-    assert iso == OtherDates().read(text)
+    assert iso == DatesByDateparser().read(text)
 
 
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "3 minutes ago", "hello world of 2021", "Sat 5 Mar", "05/03/2024"]
 )
 def test_what_is_no_date_is_none(text: str) -> None:
-    assert OtherDates().read(text) is None
+    assert DatesByDateparser().read(text) is None
 
 
 def test_a_text_is_read_the_same_whatever_was_read_before() -> None:
-    alone = OtherDates().read("15. listopada 2021")
-    reader = OtherDates()
+    alone = DatesByDateparser().read("15. listopada 2021")
+    reader = DatesByDateparser()
     reader.read("5. ožujka 2021.")
 
     assert alone == reader.read("15. listopada 2021")
 
 
 def test_the_language_of_the_page_comes_first() -> None:
-    assert "2021-10-15" == OtherDates("hr").read("15. listopada 2021")
-    assert "2021-03-05" == OtherDates("xx-unknown").read("5. marts 2021")
+    assert "2021-10-15" == DatesByDateparser("hr").read("15. listopada 2021")
+    assert "2021-03-05" == DatesByDateparser("xx-unknown").read("5. marts 2021")
 
 
 def test_a_page_has_so_many_wordings_looked_up_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up: list[str] = []
-    monkeypatch.setattr(other_dates, "_locale_of", lambda wording, _: looked_up.append(wording))
-    reader = OtherDates()
+    monkeypatch.setattr(
+        dates_by_dateparser, "_locale_of", lambda wording, _: looked_up.append(wording)
+    )
+    reader = DatesByDateparser()
     for number in range(200):
         reader.read(f"{'x' * (number % 50 + 1)} {number + 1000}")
 
@@ -67,16 +69,16 @@ def test_a_page_has_so_many_wordings_looked_up_and_no_more(monkeypatch: pytest.M
 
 
 def test_dates_of_one_wording_are_looked_up_once() -> None:
-    reader = OtherDates()
+    reader = DatesByDateparser()
     for day in range(1, 29):
         assert f"2021-03-{day:02}" == reader.read(f"{day}. marts 2021")
     assert 2 == len(reader._wordings)
 
 
 def test_a_sentence_is_not_read() -> None:
-    assert OtherDates().read("5. marts 2021" + " " * MAX_CHARS) is None
+    assert DatesByDateparser().read("5. marts 2021" + " " * MAX_CHARS) is None
 
 
 @given(st.text(max_size=MAX_CHARS))
 def test_no_text_makes_it_fail(text: str) -> None:
-    OtherDates().read(text)
+    DatesByDateparser().read(text)
