@@ -50,7 +50,7 @@ def rows() -> dict[str, list[tuple[object, ...]]]:
         "url", "given_url", "state", "status", "reason", "visited_at", "redirects_to__url",
         "latest_snapshot__fetched_at", "latest_snapshot__body",
     )  # fmt: skip
-    snapshots = Snapshot.objects.order_by("page__url", "fetched_at").values_list(
+    snapshots = Snapshot.objects.order_by("page__url", "fetched_at", "body").values_list(
         "page__url",
         "body",
         "n_bytes",
