@@ -60,6 +60,21 @@ SECOND_FACTOR = Missing(
 )
 
 
+def answer_heads(get_response: GetResponse) -> GetResponse:
+    """Answer HEAD, by which uptime checks and link checkers ask, as GET; the server sends no body."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.method != "HEAD":
+            return get_response(request)
+        request.method = "GET"
+        try:
+            return get_response(request)
+        finally:
+            request.method = "HEAD"  # by which it is logged and counted
+
+    return middleware
+
+
 def end_old_sessions(get_response: GetResponse) -> GetResponse:
     """Log out whoever did nothing for long, or logged in very long ago."""
 

@@ -122,6 +122,7 @@ MIDDLEWARE = [
     "vertex.running.tracing.TrustProxies",
     "vertex.running.tracing.LogRequests",
     "vertex.running.tracing.CountRequests",
+    "vertex.middleware.answer_heads",
     "vertex.core.api.errors.ShapeErrors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path
 from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
 
 from vertex.core.models import Role, User
 from vertex.core.services.people import people
@@ -27,6 +28,8 @@ def clock_page(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("clock/", clock_page, name="clock"),
+    path("shown/", require_GET(clock_page), name="shown"),
+    path("done/", require_POST(clock_page), name="done"),
     path("api/v1/clock/", clock_page, name="api_clock"),
     path("healthz", clock_page, name="healthz"),
     path("password/", clock_page, name="change_password"),
@@ -197,3 +200,16 @@ class TestLimits:
 def test_pages_of_those_who_are_logged_in_are_kept_by_nobody(client: Client) -> None:
     assert "no-store" in client.get("/clock/")["Cache-Control"]
     assert not Client().get("/clock/").has_header("Cache-Control")
+
+
+class TestHeads:
+    def test_are_answered_as_the_page_is_without_its_body(self, client: Client) -> None:
+        shown, head = client.get("/shown/"), client.head("/shown/")
+
+        assert (200, b"") == (head.status_code, head.content)
+        assert shown.headers["Content-Type"] == head.headers["Content-Type"]
+        assert head.wsgi_request.method == "HEAD"
+
+    def test_of_what_is_not_shown_are_refused(self, client: Client) -> None:
+        assert 405 == client.head("/done/").status_code
+        assert 405 == client.get("/done/").status_code
