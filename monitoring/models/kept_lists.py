@@ -18,6 +18,10 @@ class KeptListQuerySet(models.QuerySet["KeptList"]):
     def present(self) -> Self:
         return self.filter(dropped_at=None)
 
+    def dropped(self) -> Self:
+        """Return those that were deleted and can be taken back."""
+        return self.exclude(dropped_at=None)
+
     def running(self) -> Self:
         """Return those that are not paused, of sites that stay."""
         return self.present().filter(is_active=True, site__deletion_requested_at=None)

@@ -48,6 +48,7 @@ class KeptListRow(RowSerializer):
             "left_out",
             "made_at",
             "made_by",
+            "dropped_at",
         )
 
     site = serializers.CharField(source="site.name")
@@ -59,6 +60,9 @@ class KeptListRow(RowSerializer):
     last_state = serializers.CharField(source="last_job.state", allow_null=True)
     left_out = serializers.CharField(help_text="Why nothing began the last time.")
     made_by = serializers.CharField(source="made_by.username", allow_null=True)
+    dropped_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it was deleted; a month later it is gone. Null: it is kept."
+    )
 
 
 class KeptListAnswer(KeptListRow):
@@ -130,12 +134,18 @@ class KeptListChanges(_Times):
     url = _url()
 
 
+class KeptListsQuery(ListQuery):
+    deleted = serializers.BooleanField(
+        required=False, help_text="True: those that were deleted and can be restored."
+    )
+
+
 class KeptLists(AtSite):
     @endpoint(
         "list_kept_lists",
         scope=READ,
         needs=(Role.OPERATOR, "there"),
-        query=ListQuery,
+        query=KeptListsQuery,
         answers=listed(KeptListRow),
         tags=TAGS,
     )
@@ -143,8 +153,9 @@ class KeptLists(AtSite):
         self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List the lists of addresses that a site keeps, and what came of their last visits."""
-        present = KeptList.objects.present().filter(site=subject)
-        return page_of(present, row=KeptListRow, request=request, query=query)
+        of_site = KeptList.objects.filter(site=subject)
+        listed_ones = of_site.dropped() if query.get("deleted") else of_site.present()
+        return page_of(listed_ones, row=KeptListRow, request=request, query=query)
 
     @endpoint(
         "add_kept_list",

@@ -64,7 +64,8 @@ def change_list(
 ) -> KeptList:
     """Change what is given of a list and leave the rest; a new source replaces the old one.
 
-    A visit that is under way goes on as it began. Raises ValidationError.
+    A visit that is under way goes on as it began. Where all is as it was, nothing is recorded. Raises
+    ValidationError.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -72,14 +73,17 @@ def change_list(
         row = KeptList.objects.present().select_for_update().filter(pk=kept_list.pk).first()
         if row is None:
             raise ValidationError(f"{kept_list.name} is deleted; take that back first.")
-        before, times_before = _audited(row), _times(row)
+        before = {name: getattr(row, name) for name in CHOSEN}
+        audited_before, times_before = _audited(row), _times(row)
         _set_values(row, changes)
+        if before == {name: getattr(row, name) for name in CHOSEN}:
+            return row
         if _times(row) != times_before:
             _plan_next(row, now)
         row.changed_at = now
         row.save()
         after = _audited(row)
-        changed = {name: [before[name], after[name]] for name in after}
+        changed = {name: [audited_before[name], after[name]] for name in after}
         detail = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
         _record("kept_list.changed", row, actor, detail)
     return row

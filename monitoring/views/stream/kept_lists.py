@@ -29,7 +29,7 @@ def kept_lists(request: HttpRequest, name: str) -> HttpResponse:
     kept_list = KeptList.objects.present().filter(site=site).defer("addresses").order_by("name")
     rows = list(kept_list.select_related("last_job", "site"))
     jobs = [row.last_job for row in rows if row.last_job is not None]
-    dropped = KeptList.objects.filter(site=site).exclude(dropped_at=None).defer("addresses")
+    dropped = KeptList.objects.dropped().filter(site=site).defer("addresses")
     context = {
         "site": site,
         "rows": rows,

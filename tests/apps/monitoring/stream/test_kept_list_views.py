@@ -201,6 +201,24 @@ def test_a_page_says_what_came_of_the_last_visit_and_what_holds_it_up(
     assert "is paused at this site" in text
 
 
+def test_a_page_leads_to_why_not_all_addresses_were_fetched(browser: Client, site: Site) -> None:
+    kept_list = kept_at(site)
+    job = Job.objects.create(
+        task="t",
+        queue="fetch",
+        site=site,
+        state=Job.State.DONE,
+        result={"addresses": 2, "stored": 2},
+    )
+    KeptList.objects.filter(pk=kept_list.pk).update(last_job=job)
+    overview = reverse("kept_lists", args=[site.name])
+    assert "why not all" not in browser.get(overview).text
+
+    Job.objects.update(result={"addresses": 2, "stored": 1})
+    shown = browser.get(overview).text
+    assert f'href="{reverse("job", args=[job.pk])}#refusals">why not all' in shown
+
+
 def test_an_editor_may_not_see_or_change_kept_lists(site: Site) -> None:
     kept_list = kept_at(site)
     editor = Client()
@@ -240,6 +258,9 @@ def test_the_api_keeps_shows_changes_visits_deletes_and_restores(ada: Caller, si
 
     assert ada.delete(one).status_code == 204
     assert [ada.get(one).status_code, ada.delete(one).status_code] == [404, 404]
+    assert ada.get("sites/shop/kept-lists/").json()["results"] == []
+    (deleted,) = ada.get("sites/shop/kept-lists/?deleted=true").json()["results"]
+    assert (deleted["id"], deleted["dropped_at"] is None) == (row["id"], False)
     assert ada.post(f"{one}restore/").json()["name"] == "New products"
     assert ada.get(one).status_code == 200
 

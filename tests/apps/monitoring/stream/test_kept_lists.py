@@ -301,6 +301,17 @@ def test_a_change_replaces_the_source_and_leaves_the_times() -> None:
     assert entry.detail["n_addresses"] == ["0", "1"]
 
 
+def test_a_change_of_nothing_is_not_recorded() -> None:
+    site = site_of()
+    kept_list = kept_at(site)
+    changes = AuditEntry.objects.filter(action="kept_list.changed")
+
+    change_list(kept_list=kept_list, name=kept_list.name, addresses=kept_list.addresses)
+    assert not changes.exists()
+    change_list(kept_list=kept_list, addresses=kept_list.addresses.replace("1", "9"))
+    assert changes.exists()
+
+
 @pytest.mark.parametrize(
     ("values", "field", "words"),
     [
