@@ -71,10 +71,24 @@ class AttributeCard(NamedTuple):
     sentence: str = ""  # where its values stand, in plain words
 
     @property
+    def is_unlearnt(self) -> bool:
+        """Return whether nothing at all was learnt of the attribute, and why is known."""
+        has_any = self.alternatives or self.written or self.losers
+        return bool(self.figure.get("reason")) and not has_any
+
+    @property
     def share_found(self) -> float | None:
         if self.n_found is None or not self.n_checked:
             return None
         return self.n_found / self.n_checked
+
+
+class UnlearntAttributes(NamedTuple):
+    """Attributes of which nothing was learnt, all for one reason, and which are missing on the same pages."""
+
+    names: Sequence[str]
+    reason: str
+    missing_on: Sequence[str]
 
 
 class ChangedLine(NamedTuple):
@@ -180,6 +194,24 @@ def _card(
             [Alternative.from_json(entry) for entry in alternatives], is_multi=attribute.is_multi
         ),
     )
+
+
+def joined_unlearnt(
+    cards: Sequence[AttributeCard],
+) -> tuple[list[AttributeCard], list[UnlearntAttributes]]:
+    """Return the cards to be shown one by one, and together those that would all say the same."""
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for card in cards:
+        if card.is_unlearnt:
+            said = card.figure["reason"], tuple(card.figure["missing_on"])
+            alike.setdefault(said, []).append(card.name)
+    groups = [
+        UnlearntAttributes(names, reason, missing_on)
+        for (reason, missing_on), names in alike.items()
+        if len(names) > 1
+    ]
+    joined = {name for group in groups for name in group.names}
+    return [card for card in cards if card.name not in joined], groups
 
 
 class LitSample(NamedTuple):

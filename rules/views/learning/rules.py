@@ -24,6 +24,7 @@ from rules.views.learning.rule_rows import (
     attribute_cards,
     changed_lines,
     clusters_with_rules,
+    joined_unlearnt,
     last_failure,
     lit_sample,
     rule_lines,
@@ -69,10 +70,12 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         return render(request, "rules/learning/rule.html", context)
     shown = _requested_version(request, of_cluster)
     other = _version(of_cluster, request.GET.get("compare", ""))
+    cards, unlearnt = joined_unlearnt(attribute_cards(shown))
     context |= {
         "rule": shown,
         "refusal": why_not(shown, user_of(request)),
-        "cards": attribute_cards(shown),
+        "cards": cards,
+        "unlearnt": unlearnt,
         "pictured": pictured_attributes(shown),
         "lit": lit_sample(shown),
         "samples": shown.samples.select_related("snapshot__page").order_by("pk"),

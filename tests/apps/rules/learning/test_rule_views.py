@@ -153,6 +153,17 @@ class TestRule:
         ):
             assert each in text
 
+    def test_attributes_without_a_rule_for_one_reason_say_it_once(self, ada: Client) -> None:
+        missing = [f"https://shop.example/p{number}" for number in range(12)]
+        unlearnt = {"kind": "none", "n_annotated": 0, "missing_on": missing, "reason": "no page"}
+        figures = [{"attribute": name, **unlearnt} for name in ("price", "sizes")]
+        rule_of(site_of("shop"), definition={}, figures=figures)
+        text = seen(ada, "rule", "products")
+
+        assert "price, sizes" in text
+        assert 1 == text.count("Why there is none") == text.count(f"{missing[9]}<")
+        assert "and 2 more samples" in text
+
     def test_a_list_tells_where_its_records_begin(self, ada: Client) -> None:
         boundary = {"first": {"xpath": "//li[@class='row']"}, "n_siblings": 2}
         rule_of(site_of("shop"), definition=DEFINITION | {"boundary": boundary})
