@@ -15,9 +15,17 @@ export class RuleSoFar {
     this.#samples = samples;
   }
 
-  /** Note that a page was accepted that the rule does not know yet. */
+  /** Note that a page was accepted that the rule does not know yet; until it is learnt, the panel is out of date. */
   outdate() {
     this.isLearnt = !this.#url;
+    if (this.#url) this.#showLearning(true);
+  }
+
+  #showLearning(isOn) {
+    const panel = document.getElementById("rule-panel");
+    if (isOn) panel.setAttribute("aria-busy", "true");
+    else panel.removeAttribute("aria-busy");
+    document.querySelector("[data-rule-learning]").hidden = !isOn;
   }
 
   async learn() {
@@ -27,8 +35,7 @@ export class RuleSoFar {
       return;
     }
     this.#isLearning = true;
-    const panel = document.getElementById("rule-panel");
-    panel.setAttribute("aria-busy", "true");
+    this.#showLearning(true);
     try {
       await this.#idle();
       await window.htmx.ajax("POST", this.#url, { target: "#rule-panel", swap: "innerHTML" });
@@ -40,7 +47,7 @@ export class RuleSoFar {
       if (this.#isStale) {
         this.#isStale = false;
         this.learn();
-      } else panel.removeAttribute("aria-busy");
+      } else this.#showLearning(false);
     }
   }
 }
