@@ -122,7 +122,8 @@ class ClusterRow(RowSerializer):
     @classmethod
     def read(cls, queryset: QuerySet[Any]) -> list[dict[str, Any]]:
         """Return the rows with what people said of a cluster's kind, and with its layouts."""
-        figures = list(queryset.select_related("cluster", "clustering"))
+        with_owners = queryset.select_related("cluster", "clustering")
+        figures = list(with_owners.defer("clustering__model", "clustering__map"))  # they may be large
         if not figures:
             return []
         layouts = layouts_by_cluster(figures[0].clustering, [each.cluster for each in figures])

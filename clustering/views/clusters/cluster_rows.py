@@ -103,8 +103,7 @@ def cluster_rows(
 
 def pictures_of(clusters: Sequence[Cluster]) -> dict[int, Page]:
     """Return the most typical page of each of some clusters, by cluster."""
-    figures = ClusterFigures.objects.current().filter(cluster__in=clusters)
-    listed = list(figures.select_related("clustering"))
+    listed = list(ClusterFigures.objects.current().filter(cluster__in=clusters))
     examples = examples_of(listed)
     return {row.cluster_id: examples[row.pk][0] for row in listed if examples.get(row.pk)}
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Vertical
 from annotation.services.samples.queue import QueueRow, queue_of
-from clustering.models import Cluster, ClusterFigures
+from clustering.models import Cluster, ClusterFigures, Clustering
 from clustering.services.clusters.kinds import set_annotating
 from rules.models import BorrowedRule, Rule
 from rules.services.records.borrowing import refuse_borrowed_rule
@@ -104,3 +106,19 @@ def test_the_page_says_what_is_read(client: Client, site: Site, lender: Rule, ad
     page = client.get(reverse("annotate")).content.decode()
     assert f"75.0 % is read by the rule of {lender.cluster.title}" in page
     assert "perhaps these describe something else" in page
+
+
+def test_the_page_reads_no_model_of_a_clustering(client: Client, site: Site, ada: User) -> None:
+    details(site, "products", 2)
+    client.force_login(ada)
+    with CaptureQueriesContext(connection) as of_page:
+        client.get(reverse("annotate"))
+    with CaptureQueriesContext(connection) as of_control:
+        Clustering.objects.get()
+
+    assert n_with_models(of_control) == 1
+    assert n_with_models(of_page) == 0
+
+
+def n_with_models(queries: CaptureQueriesContext) -> int:
+    return sum('"clustering_clustering"."model"' in query["sql"] for query in queries)
