@@ -6,6 +6,8 @@
                            provided by rules.services.learning.ruled_clusters.clusters_with_rules
     borrowed_reading_source  called by samples.queue.queue_of
                              provided by rules.services.records.borrowing.borrowed_readings
+    outdated_clusters_source  called by samples.worth.reasons_to_leave_out
+                              provided by rules.services.records.stale_records.clusters_from_before
 
 The settings name the providers in SEAMS, since rules know annotations and not the other way round.
 """
@@ -46,6 +48,20 @@ class RuledClustersSource(Protocol):
 def ruled_clusters_source() -> RuledClustersSource:
     """Return the source that the settings name."""
     source: RuledClustersSource = import_string(settings.SEAMS["annotation.ruled_clusters_source"])
+    return source
+
+
+class OutdatedClustersSource(Protocol):
+    """Return those of some clusters that show what their site looked like before a redesign."""
+
+    def __call__(self, clusters: Collection[int], /) -> set[int]: ...
+
+
+def outdated_clusters_source() -> OutdatedClustersSource:
+    """Return the source that the settings name."""
+    source: OutdatedClustersSource = import_string(
+        settings.SEAMS["annotation.outdated_clusters_source"]
+    )
     return source
 
 

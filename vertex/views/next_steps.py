@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.urls import reverse
 
 from annotation.models import Assignment
-from clustering.models import ClusterFigures, Clustering
+from clustering.models import Annotating, ClusterFigures, Clustering
 from monitoring.models import Alert, Proposal, SiteChange
 from monitoring.services.checks.site_states import SiteFigures, figures_of
 from monitoring.services.repair.accepting import ACCEPT_PROPOSAL
 from rules.models import Extraction, Record, Review, Rule
+from rules.services.records.stale_records import clusters_from_before
 from vertex.core.models import Job, Role, Site, User
 
 # Above this, the pages in no cluster are worth another clustering.
@@ -72,11 +73,15 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
     asked_for = ClusterFigures.objects.current().with_pages().worth_annotating()
     asked_for = asked_for.filter(clustering__site__in=pks)
     asked_for = asked_for.exclude(cluster__in=rules.published().values("cluster"))
-    n_asked_for = _counts(asked_for, "clustering__site")
     records = Record.objects.there().filter(site__in=pks)
     n_records = _counts(records, "site")
     stale = records.filter(stale_since__isnull=False)
     n_stale = _counts(stale, "site")
+    at_stale_sites = asked_for.filter(clustering__site__in=list(n_stale))
+    from_before = clusters_from_before(list(at_stale_sites.values_list("cluster", flat=True)))
+    wanted = Q(cluster__annotating=Annotating.WANTED)
+    asked_for = asked_for.filter(wanted | ~Q(cluster__in=from_before))
+    n_asked_for = _counts(asked_for, "clustering__site")
     # Pages are looked at where any record is stale only: this list is drawn for a thousand sites.
     n_to_extract = _counts(stale.filter(site__in=list(n_stale)).with_newer_snapshot(), "site")
     extractions = Extraction.objects.filter(site__in=pks).order_by().values("site")

@@ -1,11 +1,15 @@
-"""Which clusters are worth annotating: those of details, and those that people already worked on or want."""
+"""Which clusters are worth annotating: those of details, and those that people already worked on or want.
+
+What a site showed before a redesign is not: a rule of it would find nothing on the pages as they are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from annotation.models import Annotation, Assignment
-from annotation.services.seams import ruled_clusters_source
+from annotation.services.seams import outdated_clusters_source, ruled_clusters_source
 from clustering.models import Annotating, Cluster
 from clustering.services.clusters.kinds import (
     figures_by_cluster,
@@ -13,13 +17,16 @@ from clustering.services.clusters.kinds import (
     kind_of,
 )
 
+FROM_BEFORE: Final = "Pages of before the redesign"
+
 
 def reasons_to_leave_out(clusters: Sequence[Cluster]) -> dict[int, str]:
     """Return the clusters of some that are not worth annotating, with the reason in a word or two.
 
     What a person said comes first. A cluster that has annotations, a rule or a vertical of its own
-    is kept, whatever its kind.
+    is kept, whatever its kind, as long as its pages are not from before a redesign.
     """
+    from_before = outdated_clusters_source()([cluster.pk for cluster in clusters])
     figures = figures_by_cluster(clusters)
     doubtful = {
         cluster.pk: kind_of(figures[cluster.pk]).label
@@ -29,11 +36,11 @@ def reasons_to_leave_out(clusters: Sequence[Cluster]) -> dict[int, str]:
     reasons: dict[int, str] = {}
     begun = _begun([cluster for cluster in clusters if cluster.pk in doubtful])
     for cluster in clusters:
-        if cluster.pk not in doubtful:
-            continue
         if cluster.annotating == Annotating.DISMISSED:
             reasons[cluster.pk] = Annotating.DISMISSED.label
-        elif cluster.pk not in begun:
+        elif cluster.annotating != Annotating.WANTED and cluster.pk in from_before:
+            reasons[cluster.pk] = FROM_BEFORE
+        elif cluster.pk in doubtful and cluster.pk not in begun:
             reasons[cluster.pk] = doubtful[cluster.pk]
     return reasons
 

@@ -8,7 +8,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Vertical
-from clustering.models import Annotating, Cluster, ClusterFigures, Clustering, Page, Snapshot
+from clustering.models import (
+    Annotating,
+    Cluster,
+    ClusterFigures,
+    Clustering,
+    Page,
+    PageMembership,
+    Snapshot,
+)
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.repair.accepting import ACCEPT_PROPOSAL
 from rules.models import Record, Review, Rule
@@ -169,3 +177,18 @@ def test_the_list_of_sites_and_the_page_of_a_site_show_it(operator: User) -> Non
     assert [site.name] == [
         row.site.name for row in client.get(reverse("sites"), {"show": "alert"}).context["rows"]
     ]
+
+
+def test_a_cluster_from_before_a_redesign_is_not_asked_for(operator: User) -> None:
+    site = in_use()
+    left = Cluster.objects.create(site=site, name="left", title="Left")
+    current = Clustering.objects.get()
+    ClusterFigures.objects.create(clustering=current, cluster=left, n_pages=1, kind="detail")
+    page = Record.objects.get().page
+    PageMembership.objects.create(clustering=current, page=page, cluster=left)
+    assert 1 == facts_of([site], operator)[site.pk].n_asked_for
+
+    Record.objects.update(stale_since=timezone.now())
+    assert 0 == facts_of([site], operator)[site.pk].n_asked_for
+    Cluster.objects.filter(pk=left.pk).update(annotating=Annotating.WANTED)
+    assert 1 == facts_of([site], operator)[site.pk].n_asked_for
