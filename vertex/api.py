@@ -1,4 +1,4 @@
-"""The whole API: each app's routes, the schema made from them, and the page to try them on."""
+"""The whole API: each app's routes, that which imports a site, the schema, and the page to try them on."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ from functools import cache
 from typing import Any
 
 from django.urls import URLPattern, URLResolver, include, path
+from django.conf import settings
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
 
 from vertex.core.api.authentication import SessionAuthentication
+from vertex.core.api.endpoints import ApiView
+from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
+from vertex.core.api.permissions import caller_of
+from vertex.core.api.serializers import StrictSerializer
+from vertex.core.models import Role, Scope
+from vertex.core.models.sites import SITE_NAME
+from vertex.site_import import upload_site
 
 
 # Saves 140 ms for each request of the schema.
@@ -37,12 +48,49 @@ class Docs(SpectacularSwaggerView):
     url_name = "schema"
 
 
+class SiteUpload(StrictSerializer):
+    """A site to be imported."""
+
+    file = serializers.FileField(help_text="What the export of a site wrote.")
+    name = serializers.RegexField(
+        SITE_NAME.regex,
+        trim_whitespace=False,
+        required=False,
+        help_text="What the site is called here; by default as it was there.",
+    )
+
+
+class SiteImports(ApiView):
+    parser_classes = (MultiPartParser,)
+    max_megabytes = settings.MAX_UPLOAD_MB + 1  # the form around the file is no megabyte
+
+    @job_endpoint(
+        "import_site",
+        scope=Scope.SITES_WRITE,
+        needs=(Role.ADMINISTRATOR, "everywhere"),
+        takes=SiteUpload,
+        errors=(409, 507),
+        tags=["sites"],
+    )
+    def post(self, request: Request, *, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Upload the export of a site, to be added by a job, whole or not at all."""
+        file = body["file"]
+        job = upload_site(
+            chunks=file.chunks(),
+            file_name=file.name,
+            name=body.get("name", ""),
+            actor=caller_of(request),
+        )
+        return row_of_job(job)
+
+
 v1: list[URLPattern | URLResolver] = [
     path("", include("vertex.core.api.urls")),
     path("", include("clustering.api.urls")),
     path("", include("annotation.api.urls")),
     path("", include("rules.api.urls")),
     path("", include("monitoring.api.urls")),
+    path("site-imports/", SiteImports.as_view(), name="site_imports"),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", include((v1, "v1"))),

@@ -7,6 +7,7 @@ from django.http import QueryDict
 
 from annotation.models import Vertical
 from clustering.forms.sites import NewSiteForm, SiteSettingsForm
+from vertex.core.models.sites import SITE_NAME
 
 
 class SiteVerticalForm(forms.Form):
@@ -30,6 +31,20 @@ class SiteVerticalForm(forms.Form):
 
 class AddSiteForm(NewSiteForm, SiteVerticalForm):
     field_order = ["root_url", "name", "vertical", "crawls_at_once", "max_pages"]
+
+
+class ImportSiteForm(forms.Form):
+    """The export of a site, and what the site is to be called here."""
+
+    file = forms.FileField(label="File", help_text="The zip file that “Export site” wrote.")
+    name = forms.CharField(
+        label="Name here",
+        max_length=63,
+        required=False,
+        validators=[SITE_NAME],
+        widget=forms.TextInput(attrs={"autocomplete": "off", "class": "mono"}),
+        help_text="Blank: the name that it had there.",
+    )
 
 
 class SettingsForm(SiteSettingsForm, SiteVerticalForm):

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
@@ -35,14 +35,22 @@ from annotation.models import Attribute, Vertical
 from annotation.services.verticals.verticals import problems_of, save_vertical
 from clustering.dom.addresses import url_hash
 from clustering.models import Page
+from clustering.services.pages.archives import MAX_RATIO, SUSPECT_UNPACKED, check_directory
 from clustering.services.sites import site_export
 from clustering.services.sites.sites import SETTINGS, SiteExists, add_new_site
 from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.services.records.record_upserts import take_numbers
-from vertex.core.models import Site, User
+from vertex.core.models import Job, Site, User
 from vertex.core.models.bodies import BodyField
+from vertex.core.models.sites import SITE_NAME
+from vertex.core.services.files import uploads
+from vertex.core.services.files.files import UnreadableFile, check_exists, regular_file
+from vertex.core.services.jobs.jobs import JobFailed, JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
+from vertex.core.services.jobs.step_limits import begin_step
 from vertex.core.services.people import audit
-from vertex.core.storage import MAX_BYTES, page_store
+from vertex.core.storage import MAX_BYTES, DiskFull, page_store
+from vertex.core.texts import storable
 
 # In this order: a row names rows of the models before its own, but for COLUMNS_WRITTEN_LATER.
 CARRIED: Final = (
@@ -122,11 +130,14 @@ MEMBER: Final = re.compile(
 )
 BODY_NAME: Final = re.compile(r"[0-9a-f]{64}")
 ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
+MAX_FILES: Final = 5_000_000  # in an export: a body each, and few others
+MAX_DIRECTORY: Final = 1024 * 1024 * 1024  # bytes of the list of these files
 MAX_DESCRIPTION: Final = 1024 * 1024  # bytes
 MAX_LINE: Final = 64 * 1024 * 1024  # bytes of a row
 MAX_NAMED: Final = 10_000  # verticals, attributes or people
 ROWS_AT_ONCE: Final = 1_000
 BYTES_AT_ONCE: Final = 16 * 1024 * 1024  # of rows or bodies
+BODIES_PER_RENEWAL: Final = 100
 # What contents that are damaged or made up raise on the way to the database.
 DAMAGED: Final = (
     zipfile.BadZipFile,
@@ -168,6 +179,84 @@ class ImportedSite:
     n_bodies: int = 0
     n_missing: int = 0  # bodies that the export could not read
 
+    def as_result(self) -> dict[str, Any]:
+        """Return the figures of the job that imported it."""
+        return {
+            "site": self.site.name,
+            "pages": self.n_rows.get("clustering.page", 0),
+            "rows": sum(self.n_rows.values()),
+            "bodies": self.n_bodies,
+            "missing": self.n_missing,
+        }
+
+
+@dataclass
+class _Export:
+    """An export that is open and was checked, as far as that goes without reading its rows."""
+
+    archive: zipfile.ZipFile
+    described: Row  # the site
+    name: str  # that it gets here
+
+
+def upload_site(
+    *, chunks: Iterable[bytes], file_name: str, name: str = "", actor: User | None = None
+) -> Job:
+    """Keep an uploaded export and create the job that adds its site.
+
+    Raises ValidationError, SiteExists, UploadTooLarge, DiskFull.
+    """
+    path = uploads.keep_upload(chunks=chunks, name=file_name)
+    try:
+        return enqueue(import_request(source=path, name=name), actor=actor)
+    except BaseException:  # no job will read the upload: it must not stay
+        uploads.drop_upload(path)
+        raise
+
+
+def import_request(*, source: Path, name: str = "") -> JobRequest:
+    """Describe the import of an export; without a name its site is called as it was there.
+
+    Raises UnreadableFile, ValidationError, SiteExists.
+    """
+    check_exists(source)
+    if name:
+        SITE_NAME(name)
+        _refuse_taken_name(name)
+    return JobRequest(
+        kind=IMPORT_SITE,
+        title=f"Import the site of {storable(source.name)}",
+        params={"source": str(source.absolute()), "name": name},
+        key=f"import_site:{source.absolute()}",
+    )
+
+
+def run_import(run: JobRun) -> dict[str, Any]:
+    """Add the site of the job's export.
+
+    It is there, and the job done, by one transaction: a worker that goes on after another one was killed
+    stores the same bodies again, and adds no second site. Raises JobFailed.
+    """
+    path = Path(run.job.params["source"])
+    try:
+        with _opened(path, run.job.params["name"]) as export, page_store().held():
+            run.renew(n_total=len(_bodies_of(export.archive)), message="storing pages")
+            bodies = _import_bodies(export.archive, _renewing(run))
+            run.renew(message="adding the site")
+            with transaction.atomic():
+                with run.kept_alive():
+                    outcome = _import_rows(export, bodies, begin_step, run.job.created_by)
+                result = outcome.as_result()
+                run.held.update(site=outcome.site)  # whose page the job leads to from now on
+                run.finish(result)
+    except (NotAnExport, VerticalDiffers, SiteExists, DiskFull) as error:
+        raise JobFailed(str(error)) from None
+    uploads.drop_upload(path)
+    return result
+
+
+IMPORT_SITE = JobKind("vertex.import_site", Job.Queue.KEEP, run_import)
+
 
 def import_site(
     file: Path, *, name: str = "", report: Callable[[], object] = lambda: None
@@ -180,27 +269,59 @@ def import_site(
     People are matched by user name; of others an account is made that is closed. `report` is called for
     each part. Raises NotAnExport, VerticalDiffers, SiteExists, DiskFull, StoreAway.
     """
+    with _opened(file, name) as export, page_store().held():
+        bodies = _import_bodies(export.archive, report)
+        with transaction.atomic():
+            return _import_rows(export, bodies, report)
+
+
+@contextmanager
+def _opened(file: Path, name: str) -> Iterator[_Export]:
+    """Open an export whose site is to get a name, or its own. What is wrong with it raises NotAnExport.
+
+    Raises SiteExists where there is a site of that name.
+    """
     try:
-        with zipfile.ZipFile(file) as archive:
-            _check_members(archive)
-            _check_description(archive)
-            (described,) = _few_rows(archive, Site)
-            name = name or described["name"]
-            namesake = Site.objects.filter(name=name).first()
-            if namesake is not None:
-                raise SiteExists(namesake)
-            with page_store().held():
-                bodies = _import_bodies(archive, report)
-                with transaction.atomic():
-                    outcome = _import_rows(archive, described, name, bodies, report)
+        with regular_file(file) as raw:
+            label = storable(file.name)
+            check_directory(raw, label, max_entries=MAX_FILES, max_directory=MAX_DIRECTORY)
+            with zipfile.ZipFile(raw) as archive:
+                _check_members(archive, n_packed=file.stat().st_size)
+                _check_description(archive)
+                (described,) = _few_rows(archive, Site)
+                name = name or described["name"]
+                _refuse_taken_name(name)
+                yield _Export(archive, described, name)
+    except UnreadableFile as error:
+        raise NotAnExport(str(error)) from None
     except DAMAGED as error:
         why = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
-        raise NotAnExport(f"{file} is not taken: {why or type(error).__name__}") from None
-    return outcome
+        why = why or type(error).__name__
+        raise NotAnExport(f"{storable(file.name)} is not taken: {why}") from None
 
 
-def _check_members(archive: zipfile.ZipFile) -> None:
-    """Refuse files that an export does not have, and more bytes than the disk has room for."""
+def _renewing(run: JobRun) -> Callable[[], None]:
+    """Return what renews the lease of a job once in a while, when it is called for each body."""
+    n_bodies = 0
+
+    def renew() -> None:
+        nonlocal n_bodies
+        n_bodies += 1
+        if n_bodies % BODIES_PER_RENEWAL == 0:
+            run.renew(n_done=n_bodies)
+
+    return renew
+
+
+def _refuse_taken_name(name: str) -> None:
+    """Raise SiteExists where a site has the name."""
+    namesake = Site.objects.filter(name=name).first()
+    if namesake is not None:
+        raise SiteExists(namesake)
+
+
+def _check_members(archive: zipfile.ZipFile, *, n_packed: int) -> None:
+    """Refuse files that an export does not have, and more bytes than it could have or the disk takes."""
     names = archive.namelist()
     strange = next((name for name in names if not MEMBER.fullmatch(name)), None)
     if strange is not None:
@@ -217,6 +338,8 @@ def _check_members(archive: zipfile.ZipFile) -> None:
     if missing:
         raise ValueError(f"{min(missing)} is not in it; export the site anew")
     n_bytes = sum(member.file_size for member in archive.infolist())
+    if n_bytes > SUSPECT_UNPACKED and n_bytes > MAX_RATIO * n_packed:
+        raise ValueError(f"its {n_packed:,} bytes would unpack to {n_bytes:,}; refused as a bomb")
     n_free = shutil.disk_usage(settings.VAR_DIR).free
     if n_bytes > n_free:
         raise ValueError(f"it unpacks to {n_bytes >> 20:,} MB, and {n_free >> 20:,} MB are free")
@@ -239,16 +362,18 @@ def _import_bodies(archive: zipfile.ZipFile, report: Callable[[], object]) -> se
     """Store all bodies and return their names."""
     stored: set[str] = set()
     batch: dict[str, bytes] = {}
-    for member in archive.namelist():
-        folder, _, file = member.partition("/")
-        if folder not in {"pages", "assets"}:
-            continue
-        batch[Path(file).stem] = _read(archive, member, MAX_BYTES)
+    for member in _bodies_of(archive):
+        batch[Path(member).stem] = _read(archive, member, MAX_BYTES)
         if sum(map(len, batch.values())) > BYTES_AT_ONCE or len(batch) == ROWS_AT_ONCE:
             stored |= _store(batch)
             batch = {}
         report()
     return stored | _store(batch)
+
+
+def _bodies_of(archive: zipfile.ZipFile) -> list[str]:
+    """Return the files of an export that hold bodies."""
+    return [name for name in archive.namelist() if name.startswith(("pages/", "assets/"))]
 
 
 def _store(body_by_name: Mapping[str, bytes]) -> set[str]:
@@ -261,33 +386,30 @@ def _store(body_by_name: Mapping[str, bytes]) -> set[str]:
 
 
 def _import_rows(
-    archive: zipfile.ZipFile,
-    described: Row,
-    name: str,
-    bodies: set[str],
-    report: Callable[[], object],
+    export: _Export, bodies: set[str], report: Callable[[], object], actor: User | None = None
 ) -> ImportedSite:
     """Add the site with all its rows, in the caller's transaction."""
+    archive = export.archive
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(_Numbers(Path(folder) / "numbers.sqlite3")) as numbers,
     ):
         numbers.keep("core.user", _bring_people(archive))
         _bring_verticals(archive, numbers)
-        site = _add_site(described, name, numbers)
+        site = _add_site(export.described, export.name, numbers)
         outcome = ImportedSite(site, n_bodies=len(bodies))
         for label in CARRIED:
             model = apps.get_model(label)
             for rows in _batches(archive, model):
                 outcome.n_rows[label] = outcome.n_rows.get(label, 0) + len(rows)
                 outcome.n_missing += _insert(model, rows, numbers, bodies)
-            report()
+                report()
         for label, names in COLUMNS_WRITTEN_LATER.items():
             for rows in _batches(archive, apps.get_model(label)):
                 _update(apps.get_model(label), rows, names, numbers)
     Site.objects.filter(pk=site.pk).update(n_pages=Page.objects.filter(site=site).count())
     audit.record(
-        actor=None, action="site.imported", subject=site.name, site=site, detail=outcome.n_rows
+        actor=actor, action="site.imported", subject=site.name, site=site, detail=outcome.n_rows
     )
     return outcome
 

@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("monitoring.urls")),
     path("sites/", site_pages.sites, name="sites"),
     path("add-site/", site_pages.add_site, name="add_site"),
+    path("import-site/", site_pages.import_site, name="import_site"),
     path("sites/<name:name>/", site_pages.site, name="site"),
     path("sites/<name:name>/settings/", site_pages.site_settings, name="site_settings"),
     path("api/", include("vertex.api")),

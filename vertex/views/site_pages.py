@@ -1,4 +1,4 @@
-"""The list of sites, one site's way through the pipeline, adding one, its settings."""
+"""The list of sites, one site's way through the pipeline, adding or importing one, its settings."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from clustering.views.clusters.doubt_rows import doubt_card
 from monitoring.views.checks.site_rows import site_checks
 from rules.views.records.records import site_records
 from vertex.core.models import Job, Role, Site, User
+from vertex.core.services.files.uploads import UploadTooLarge
 from vertex.core.services.jobs.requests import enqueue
+from vertex.core.storage import DiskFull
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of, list_part, words
-from vertex.core.views.toasts import tell
-from vertex.forms import AddSiteForm, SettingsForm
+from vertex.core.views.toasts import tell, tell_of_job
+from vertex.forms import AddSiteForm, ImportSiteForm, SettingsForm
+from vertex.site_import import upload_site
 from vertex.views import site_list
 from vertex.views.next_steps import facts_of, next_step
 
@@ -123,7 +126,8 @@ def add_site(request: HttpRequest) -> HttpResponse:
         else:
             return _to_site(request, added, job)
     status = 400 if form.errors else 200
-    return render(request, "vertex/add_site.html", {"form": form}, status=status)
+    context = {"form": form, "can_import": user_of(request).has_role(Role.ADMINISTRATOR)}
+    return render(request, "vertex/add_site.html", context, status=status)
 
 
 @transaction.atomic
@@ -147,6 +151,28 @@ def _to_site(request: HttpRequest, added: Site, job: Job | None) -> HttpResponse
         stop = reverse("cancel_job", args=[job.pk])
         tell(request, f"{added.name} is added, and its crawl waits for a worker.", undo_url=stop)
     return redirect("site", name=added.name)
+
+
+@needs_role(Role.ADMINISTRATOR, everywhere=True)
+@require_http_methods(["GET", "POST"])
+def import_site(request: HttpRequest) -> HttpResponse:
+    is_post = request.method == "POST"
+    form = ImportSiteForm(request.POST, request.FILES) if is_post else ImportSiteForm()
+    if is_post and form.is_valid():
+        file, name = form.cleaned_data["file"], form.cleaned_data["name"]
+        try:
+            job = upload_site(
+                chunks=file.chunks(), file_name=file.name, name=name, actor=user_of(request)
+            )
+        except sites_service.SiteExists as error:
+            form.add_error("name", str(error))
+        except (UploadTooLarge, DiskFull) as error:
+            form.add_error("file", str(error))
+        else:
+            tell_of_job(request, job)
+            return redirect("job", pk=job.pk)
+    status = 400 if form.errors else 200
+    return render(request, "vertex/import_site.html", {"form": form}, status=status)
 
 
 def _proposed(request: HttpRequest) -> dict[str, object]:
@@ -174,7 +200,8 @@ def site_settings(request: HttpRequest, name: str) -> HttpResponse:
             return redirect("site_settings", name=name)
     status = 400 if form.errors else 200
     can_delete = user_of(request).has_role(Role.ADMINISTRATOR, shown)
-    context = {"site": shown, "form": form, "can_delete": can_delete}
+    can_import = user_of(request).has_role(Role.ADMINISTRATOR)
+    context = {"site": shown, "form": form, "can_delete": can_delete, "can_import": can_import}
     return render(request, "vertex/site_settings.html", context, status=status)
 
 

@@ -340,7 +340,13 @@ def _may_be_manifest(name: str, first: bytes) -> bool:
     )
 
 
-def check_directory(raw: BinaryIO, label: str) -> None:
+def check_directory(
+    raw: BinaryIO,
+    label: str,
+    *,
+    max_entries: int = MAX_ENTRIES,
+    max_directory: int = MAX_DIRECTORY,
+) -> None:
     """Refuse a zip whose list of entries alone would fill the memory, before anything reads that list.
 
     Raises UnreadableFile.
@@ -357,12 +363,12 @@ def check_directory(raw: BinaryIO, label: str) -> None:
     if large.startswith(ZIP64_END) and large[56:60] == ZIP64_LOCATOR:
         n_entries, n_bytes = struct.unpack_from("<QQ", large, 32)
         place -= 76
-    if n_bytes <= MAX_DIRECTORY:  # the number may be a lie: zipfile goes by the bytes
+    if n_bytes <= max_directory:  # the number may be a lie: zipfile goes by the bytes
         raw.seek(max(0, place - n_bytes))
         n_entries = max(n_entries, raw.read(n_bytes).count(ENTRY_START))
     raw.seek(0)
-    if n_entries > MAX_ENTRIES or n_bytes > MAX_DIRECTORY:
-        raise UnreadableFile(f"{label}: more than {MAX_ENTRIES:,} entries; split it")
+    if n_entries > max_entries or n_bytes > max_directory:
+        raise UnreadableFile(f"{label}: more than {max_entries:,} entries; split it")
 
 
 def _check_unpacked(entries: list[zipfile.ZipInfo], n_packed: int, label: str) -> None:

@@ -10,7 +10,11 @@ from typing import Any
 
 import orjson
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from annotation.models import Attribute, Vertical
@@ -19,6 +23,7 @@ from clustering.services.sites import site_export
 from clustering.services.sites.sites import SiteExists
 from monitoring.models import Schedule
 from rules.models import Record, RecordVersion, Rule, Webhook
+from tests.apps.clustering.api_cast import caller
 from tests.apps.vertex.export_cast import (
     bodies,
     exported,
@@ -29,8 +34,11 @@ from tests.apps.vertex.export_cast import (
 )
 from tests.installation import new_installation
 from vertex import site_import
-from vertex.core.models import AuditEntry, Membership, Site, User
-from vertex.site_import import NotAnExport, VerticalDiffers, import_site
+from vertex.celery import app
+from vertex.core.models import AuditEntry, Job, Membership, Role, Site, User
+from vertex.core.services.jobs.jobs import JobNotClaimed, run_job
+from vertex.core.services.people import people
+from vertex.site_import import IMPORT_SITE, NotAnExport, VerticalDiffers, import_site
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 Rows = list[dict[str, Any]]
@@ -251,13 +259,13 @@ class TestHostileFiles:
     def test_what_is_no_export_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "x.zip").write_bytes(b"no zip")
 
-        refused(tmp_path / "x.zip", "not a zip file")
+        refused(tmp_path / "x.zip", "not a usable zip")
 
     def test_one_that_is_cut_off_is_refused(self, file: Path) -> None:
         whole = file.read_bytes()
         file.write_bytes(whole[: len(whole) // 2])
 
-        refused(file, "not a zip file")
+        refused(file, "not a usable zip")
 
     def test_files_are_refused(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("../etc/passwd", "/etc/passwd", "pages/../x.html", "rows/core.token/x.jsonl"):
@@ -275,6 +283,14 @@ class TestHostileFiles:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
 
         refused(file, "it unpacks to")
+
+    def test_bombs_are_refused(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(site_import, "MAX_FILES", 3)
+        refused(file, "more than 3 entries")
+        monkeypatch.undo()
+        monkeypatch.setattr(site_import, "SUSPECT_UNPACKED", 1_000)
+        monkeypatch.setattr(site_import, "MAX_RATIO", 1)
+        refused(file, "refused as a bomb")
 
     def test_other_versions_are_refused(self, file: Path) -> None:
         with zipfile.ZipFile(file) as archive:
@@ -301,3 +317,113 @@ class TestHostileFiles:
         refused(file, "more than 1 rows")
         monkeypatch.setattr(site_import, "MAX_LINE", 10)
         refused(file, "is longer than")
+
+
+@pytest.fixture
+def uploads(settings: Settings, tmp_path: Path) -> Path:
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    settings.UPLOAD_DIR.mkdir()
+    return tmp_path / "uploads"
+
+
+def browser(name: str, role: Role) -> Client:
+    client = Client()
+    client.force_login(people.create_user(username=name, role=role, actor=None))
+    return client
+
+
+def uploaded(file: Path, name: str = "copy") -> dict[str, Any]:
+    return {"file": SimpleUploadedFile("shop.zip", file.read_bytes()), "name": name}
+
+
+def done_import() -> Job:
+    """Do the job that imports a site, and return it as it ended."""
+    return run_job(Job.objects.get(task=IMPORT_SITE.task).pk, IMPORT_SITE.work)
+
+
+class TestUploads:
+    def test_an_administrator_imports_a_site_in_the_browser(
+        self, file: Path, uploads: Path, tmp_path: Path
+    ) -> None:
+        asked = browser("anna", Role.ADMINISTRATOR).post(reverse("import_site"), uploaded(file))
+        job = done_import()
+
+        assert asked.headers["Location"] == reverse("job", args=[job.pk])
+        copy = Site.objects.get(name="copy")
+        assert (Job.State.DONE, copy) == (job.state, job.site)
+        assert history(file) == history(exported(copy, tmp_path / "again"))
+        assert [] == list(uploads.iterdir())
+        entry = AuditEntry.objects.get(action="site.imported")
+        assert entry.actor is not None
+        assert "anna" == entry.actor.username
+
+    def test_a_program_imports_a_site(self, file: Path, uploads: Path) -> None:
+        anna = caller("anna", Role.ADMINISTRATOR)
+        answer = anna.upload("site-imports/", uploaded(file, "shop"))
+        assert (409, []) == (answer.status_code, list(uploads.iterdir()))
+
+        answer = anna.upload("site-imports/", uploaded(file))
+
+        assert 202 == answer.status_code
+        assert Job.State.DONE == done_import().state
+
+    def test_an_operator_does_not(self, file: Path, uploads: Path) -> None:
+        page = browser("olga", Role.OPERATOR).post(reverse("import_site"), uploaded(file))
+        answer = caller("otto", Role.OPERATOR).upload("site-imports/", uploaded(file))
+
+        assert (403, 403) == (page.status_code, answer.status_code)
+        assert not Job.objects.filter(task=IMPORT_SITE.task).exists()
+
+    def test_a_name_that_is_taken_is_said_at_once(self, file: Path, uploads: Path) -> None:
+        page = browser("anna", Role.ADMINISTRATOR).post(
+            reverse("import_site"), uploaded(file, "shop")
+        )
+
+        assert 400 == page.status_code
+        assert "choose another name" in page.content.decode()
+        assert [] == list(uploads.iterdir())
+
+    def test_what_is_no_export_fails_in_words_and_adds_nothing(
+        self, file: Path, uploads: Path
+    ) -> None:
+        hostile = with_rows(file, "clustering.page", set_first("site_id", 999_999))
+        browser("anna", Role.ADMINISTRATOR).post(reverse("import_site"), uploaded(hostile))
+
+        job = done_import()
+
+        assert Job.State.FAILED == job.state
+        assert "which is not in it" in job.error
+        assert not Site.objects.filter(name="copy").exists()
+
+    def test_a_process_that_ends_behind_the_last_row_leaves_one_site(
+        self, file: Path, uploads: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def end(_: Path) -> None:
+            raise SystemExit
+
+        browser("anna", Role.ADMINISTRATOR).post(reverse("import_site"), uploaded(file))
+        monkeypatch.setattr("vertex.core.services.files.uploads.drop_upload", end)
+        with pytest.raises(SystemExit):
+            done_import()
+
+        assert Job.State.DONE == Job.objects.get(task=IMPORT_SITE.task).state
+        with pytest.raises(JobNotClaimed):
+            done_import()
+        assert Site.objects.filter(name="copy").exists()
+
+    def test_one_that_is_cancelled_adds_nothing(
+        self, file: Path, uploads: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def cancel() -> None:
+            Job.objects.update(cancel_requested_at=timezone.now())
+
+        browser("anna", Role.ADMINISTRATOR).post(reverse("import_site"), uploaded(file))
+        monkeypatch.setattr(site_import, "begin_step", cancel)
+
+        assert Job.State.CANCELLED == done_import().state
+        assert not Site.objects.filter(name="copy").exists()
+
+    def test_workers_know_the_job(self) -> None:
+        app.loader.import_default_modules()
+
+        assert IMPORT_SITE.task in app.tasks
