@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.services.samples.sampling import draw_samples, samples_request
 from rules.services.learning.panel import learn_panel
@@ -45,3 +45,29 @@ def test_the_panel_shows_what_the_rule_finds_and_the_way_to_each_page(
     link.click()
     expect(page.get_by_text(f"Sample {sample} of 14")).to_be_visible()
     expect(page.locator('[data-attribute="weight"].is-active')).to_be_visible()
+
+
+def test_while_a_rule_is_learnt_anew_the_panel_says_that_it_is_out_of_date(
+    annotated_shop: str, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(f"/sites/shop/clusters/{annotated_shop}/samples/3/")
+    panel, learning = page.locator("#rule-panel"), page.get_by_text("Learning the rule anew")
+    expect(panel.locator(".stop-sign strong")).to_be_visible()
+    expect(learning).to_be_hidden()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "POST":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/rule/", hold)
+    with page.expect_request(lambda request: request.url.endswith("/rule/")):
+        page.keyboard.press("Enter")
+    expect(learning).to_be_visible()
+    expect(panel).to_have_attribute("aria-busy", "true")
+    for route in held:
+        route.continue_()
+    expect(learning).to_be_hidden()
+    expect(page.locator("#rule-panel[aria-busy]")).to_have_count(0)
