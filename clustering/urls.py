@@ -78,6 +78,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{CLUSTER}/rename/", cluster_changes.rename_cluster, name="rename_cluster"),
     path(f"{CLUSTER}/kind/", kinds.set_cluster_kind, name="set_cluster_kind"),
     path(f"{CLUSTER}/annotating/", kinds.set_annotating, name="set_annotating"),
+    path(f"{CLUSTER}/annotator/", kinds.set_annotator, name="set_annotator"),
     path(f"{CLUSTER}/split-off-layout/", kinds.split_off_layout, name="split_off_layout"),
     path(f"{CLUSTER}/review/", cluster_reviews.review_cluster, name="review_cluster"),
     path(f"{SITE}/truth-file/", cluster_reviews.truth_file, name="truth_file"),

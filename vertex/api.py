@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from django.urls import URLPattern, URLResolver, include, path
 from django.conf import settings
+from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework import serializers

@@ -130,6 +130,10 @@ class Cluster(models.Model):
     own_kind = models.CharField(max_length=10, choices=ClusterKind, blank=True)
     # Whether a person wants it annotated, or not; blank where the kind decides.
     annotating = models.CharField(max_length=10, choices=Annotating, blank=True)
+    # Who annotates it, so that no two people begin with the same; null where nobody said so.
+    annotator = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     # A browser fetches its pages: they show something only after their scripts ran.
     is_rendered = models.BooleanField(default=False)
     # No algorithm finds it; it lives by changes alone.

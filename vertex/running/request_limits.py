@@ -15,9 +15,7 @@ from vertex.core.api.errors import API_PREFIX
 MAX_COOKIES: Final = 4096  # characters; ours are three of less than a hundred
 MAX_OF_KNOWN: Final = 16 * 1024 * 1024  # bytes that people who are logged in may send with any form
 # Where they may send more: files of pages, whole sites.
-LARGE_ROUTES: Final = frozenset(
-    {"import_pages", "import_site", "search_log", "visit_addresses"}
-)
+LARGE_ROUTES: Final = frozenset({"import_pages", "import_site", "search_log", "visit_addresses"})
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 

@@ -2,6 +2,7 @@
 
 Pages that another cluster's rule reads bring little: only what it does not read counts. Where rules of the
 same site were tried and read nothing, the pages are rather of another thing; they come after the others.
+What somebody else annotates comes after what is free.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class QueueRow(NamedTuple):
     n_samples: int
     n_annotated: int
     next_rank: int | None  # of the sample to go on with, which nobody annotated
+    is_others: bool  # somebody else annotates it
     left_out: str = ""  # why it is not asked for; blank where it is
     reading: BorrowedReading | None = None  # None where no other cluster's rule was tried
 
@@ -80,21 +82,23 @@ def queue_of(user: User, site: Site | None = None) -> list[QueueRow]:
     figures = ClusterFigures.objects.current().with_pages().filter(clustering__site__in=sites)
     if site is not None:
         figures = figures.filter(clustering__site=site)
-    listed = list(figures.select_related("cluster__site").order_by("-n_pages")[:MAX_ROWS])
-    facts = _ClusterFacts([cluster_figures.cluster for cluster_figures in listed])
+    with_owners = figures.select_related("cluster__site", "cluster__annotator")
+    listed = list(with_owners.order_by("-n_pages")[:MAX_ROWS])
+    facts = _ClusterFacts([cluster_figures.cluster for cluster_figures in listed], user)
     rows = [facts.row(cluster_figures) for cluster_figures in listed]
     return sorted(rows, key=_order)
 
 
-def _order(row: QueueRow) -> tuple[bool, bool, bool, int, int]:
-    is_done = row.step == "done"
-    return bool(row.left_out), is_done, row.is_perhaps_another_thing, -row.worth, -row.n_pages
+def _order(row: QueueRow) -> tuple[bool, bool, bool, bool, int, int]:
+    is_done, is_strange = row.step == "done", row.is_perhaps_another_thing
+    return bool(row.left_out), is_done, row.is_others, is_strange, -row.worth, -row.n_pages
 
 
 class _ClusterFacts:
     """What is known of some clusters, each kind of thing by one query."""
 
-    def __init__(self, clusters: list[Cluster]) -> None:
+    def __init__(self, clusters: list[Cluster], user: User) -> None:
+        self.user = user
         self.verticals = _verticals(clusters)
         used = {vertical.pk for vertical in self.verticals.values() if vertical}
         self.names: defaultdict[int, dict[int, str]] = defaultdict(dict)  # by vertical, attribute
@@ -127,6 +131,7 @@ class _ClusterFacts:
             n_samples=len(samples),
             n_annotated=n_annotated,
             next_rank=self._next_rank(cluster),
+            is_others=cluster.annotator_id not in {None, self.user.pk},
             left_out=left_out,
             reading=reading,
         )

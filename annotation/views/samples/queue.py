@@ -29,8 +29,8 @@ from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of, words
 from vertex.core.views.toasts import tell
 
-TO_DO, DONE, ALL = "", "done", "all"
-FILTERS = {TO_DO: "To annotate", DONE: "Annotated", ALL: "All"}
+TO_DO, MINE, DONE, ALL = "", "mine", "done", "all"
+FILTERS = {TO_DO: "To annotate", MINE: "Mine", DONE: "Annotated", ALL: "All"}
 ORDERS: dict[str, Callable[[QueueRow], Any]] = {
     "worth": lambda row: row.worth,
     "title": lambda row: (row.cluster.title.lower(), row.cluster.pk),
@@ -66,11 +66,13 @@ def _queue_page(request: HttpRequest, site: Site | None) -> HttpResponse:
     shown = choice_of(request, "show", FILTERS)
     sort = choice_of(request, "sort", ORDERS, "-worth")
     matching = [row for row in rows if all(_fits(row, word) for word in query.split())]
-    rows_by_filter: dict[str, list[QueueRow]] = {ALL: [], TO_DO: [], DONE: []}
+    rows_by_filter: dict[str, list[QueueRow]] = {ALL: [], TO_DO: [], MINE: [], DONE: []}
     for row in matching:
         if not row.left_out:
             rows_by_filter[DONE if row.step == "done" else TO_DO].append(row)
             rows_by_filter[ALL].append(row)
+            if row.cluster.annotator_id == request.user.pk:
+                rows_by_filter[MINE].append(row)
     listed = rows_by_filter[shown]
     if sort != "-worth":  # in which they come
         listed.sort(key=ORDERS[sort.removeprefix("-")], reverse=sort.startswith("-"))

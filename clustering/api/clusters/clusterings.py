@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 
 from clustering.algorithms.clusterers import CLUSTERERS, parameter_lines, sentence_of
@@ -22,14 +22,19 @@ from clustering.models import (
 )
 from clustering.services.clusters import clusterings
 from clustering.services.clusters.cluster_changes import rename_cluster
-from clustering.services.clusters.kinds import kind_of, set_annotating, set_kind
+from clustering.services.clusters.kinds import (
+    kind_of,
+    set_annotating,
+    set_annotator,
+    set_kind,
+)
 from clustering.services.clusters.layouts import layouts_by_cluster
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
-from vertex.core.models import Role, Site
+from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.page_reading import reads_pages
 
@@ -82,7 +87,7 @@ class ClusterRow(RowSerializer):
     """A cluster as the site's current clustering has it."""
 
     OF_CLUSTER: ClassVar = frozenset({"name", "title", "is_hand_made", "annotating"})
-    COMPUTED: ClassVar = frozenset({"kind", "certainty", "layouts"})
+    COMPUTED: ClassVar = frozenset({"annotator", "kind", "certainty", "layouts"})
 
     class Meta:
         model = ClusterFigures
@@ -101,6 +106,7 @@ class ClusterRow(RowSerializer):
             "kind",
             "certainty",
             "annotating",
+            "annotator",
             "layouts",
         )
 
@@ -114,6 +120,9 @@ class ClusterRow(RowSerializer):
         source="cluster.annotating",
         help_text="wanted or dismissed, as a person said; blank: the kind decides.",
     )
+    annotator = serializers.CharField(
+        allow_null=True, help_text="The user name of who annotates it; null: whoever comes first."
+    )
     layouts = LayoutRow(many=True, help_text="Pages that look alike; none where all do.")
     examples = serializers.ListField(
         child=serializers.IntegerField(), help_text="Ids of pages, the most typical first."
@@ -122,8 +131,10 @@ class ClusterRow(RowSerializer):
     @classmethod
     def read(cls, queryset: QuerySet[Any]) -> list[dict[str, Any]]:
         """Return the rows with what people said of a cluster's kind, and with its layouts."""
-        with_owners = queryset.select_related("cluster", "clustering")
-        figures = list(with_owners.defer("clustering__model", "clustering__map"))  # they may be large
+        with_owners = queryset.select_related("cluster__annotator", "clustering")
+        figures = list(
+            with_owners.defer("clustering__model", "clustering__map")
+        )  # they may be large
         if not figures:
             return []
         layouts = layouts_by_cluster(figures[0].clustering, [each.cluster for each in figures])
@@ -136,7 +147,13 @@ class ClusterRow(RowSerializer):
                 {"name": part.layout.name, "n_pages": part.n_pages, "has": part.layout.has}
                 for part in layouts.get(each.cluster_id, [])
             ]
-            row |= {"kind": shown.kind, "certainty": shown.certainty, "layouts": layout_rows}
+            annotator = each.cluster.annotator
+            row |= {
+                "annotator": annotator.username if annotator else None,
+                "kind": shown.kind,
+                "certainty": shown.certainty,
+                "layouts": layout_rows,
+            }
             rows.append({name: row[name] for name in cls.Meta.fields})
         return rows
 
@@ -203,6 +220,13 @@ class ClusterUpdate(Body):
         allow_blank=True,
         required=False,
         help_text="Whether it is asked for in the queue; blank leaves it to its kind.",
+    )
+    annotator = serializers.CharField(
+        max_length=150,
+        allow_null=True,
+        required=False,
+        help_text="The user name of who annotates it; null: nobody. Editors say so of themselves, "
+        "operators of everybody.",
     )
 
 
@@ -394,7 +418,7 @@ class ClusterView(ClusterAddress):
     def patch(
         self, request: Request, *, subject: Cluster, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Give a cluster a title or a kind, or dismiss it from the queue; its name stays."""
+        """Give a cluster a title, a kind or a person, or dismiss it from the queue; its name stays."""
         _row_of_cluster(subject)  # not one that has no pages
         actor = caller_of(request)
         if "title" in body:
@@ -403,6 +427,9 @@ class ClusterView(ClusterAddress):
             set_kind(cluster=subject, kind=body["kind"], actor=actor)
         if "annotating" in body:
             set_annotating(cluster=subject, annotating=body["annotating"], actor=actor)
+        if "annotator" in body:
+            annotator = _person_named(body["annotator"]) if body["annotator"] else None
+            set_annotator(cluster=subject, annotator=annotator, actor=actor)
         return _row_of_cluster(subject)
 
 
@@ -421,6 +448,14 @@ class ClusterPageList(ClusterAddress):
         """List the pages of a cluster in the order in which they were found."""
         pages = PageMembership.objects.of_cluster(subject)
         return page_of(pages, row=ClusterPageRow, request=request, query=query, key="page")
+
+
+def _person_named(username: str) -> User:
+    """Return who has a user name. Raises ValidationError."""
+    person = User.objects.open().filter(username=username).first()
+    if person is None:
+        raise ValidationError({"annotator": [f"Nobody has the user name {username}."]})
+    return person
 
 
 def _row_of_parameter(parameter: Parameter) -> dict[str, Any]:

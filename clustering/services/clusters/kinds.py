@@ -1,4 +1,4 @@
-"""What the clusters of a site are for: the kind found or given by a person, and whether to annotate them."""
+"""What the clusters of a site are for: their kind, found or given; whether they are annotated, by whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import transaction
 
 from clustering.models import Annotating, Cluster, ClusterFigures, Clustering, ClusterKind
 from clustering.services.clusters.layouts import layouts_by_cluster
-from vertex.core.models import Site, User
+from vertex.core.models import Role, Site, User
 from vertex.core.services.people import audit
 
 # A cluster of no known kind is worth a look, too.
@@ -62,6 +62,35 @@ def set_annotating(*, cluster: Cluster, annotating: str, actor: User | None) -> 
     if annotating and annotating not in Annotating.values:
         raise ValidationError(f"{annotating!r} is none of {', '.join(Annotating.values)}")
     return _set(cluster, "annotating", annotating, "cluster.annotating_set", actor)
+
+
+def set_annotator(*, cluster: Cluster, annotator: User | None, actor: User | None) -> User | None:
+    """Say who annotates a cluster, None for nobody; return who it was before.
+
+    An editor takes what nobody has, and gives back the own; an operator decides for everybody. Raises
+    ValidationError.
+    """
+    site = cluster.site
+    if annotator is not None and not annotator.has_role(Role.EDITOR, site):
+        raise ValidationError(f"{annotator} may not annotate at {site.name}.")
+    with transaction.atomic():
+        stored = Cluster.objects.select_for_update(no_key=True, of=("self",)).get(pk=cluster.pk)
+        before = stored.annotator
+        others = {before, annotator} - {None, actor}
+        if others and actor is not None and not actor.has_role(Role.OPERATOR, site):
+            who = f"{cluster.title} is annotated by {before}" if before else "That is for others"
+            raise ValidationError(f"{who}; ask an operator.")
+        if before != annotator:
+            Cluster.objects.filter(pk=cluster.pk).update(annotator=annotator)
+            audit.record(
+                actor=actor,
+                action="cluster.annotator_set",
+                subject=cluster,
+                site=site,
+                detail={"was": str(before or ""), "now": str(annotator or "")},
+            )
+    cluster.annotator = annotator
+    return before
 
 
 def kind_lines(site: Site) -> Iterator[dict[str, Any]]:

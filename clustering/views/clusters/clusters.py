@@ -34,7 +34,7 @@ from clustering.views.clusters.cluster_rows import (
     work_on,
 )
 from clustering.views.clusters.doubt_rows import answer_rows, doubt_card
-from vertex.core.models import Job, Role, Site
+from vertex.core.models import Job, Role, Site, User
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, choice_of, list_part, words
 
@@ -51,6 +51,7 @@ MAX_ID_CHARS = 18
 N_CHANGES = 10
 N_ANSWERS = 100
 MAX_TARGETS = 500  # clusters that pages can be moved to
+MAX_PEOPLE = 500  # whom a cluster can be given to
 POINT_LENGTH = 3  # page, x, y
 PICTURE_SECONDS = 7 * 24 * 3600  # that a browser keeps it
 OUTLINE_SECONDS = 15  # that an outline may stand in for a picture
@@ -188,10 +189,18 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "can_review": n_pages > 0,
         "kinds": ClusterKind.choices,
         "is_asked_for": figures is not None and is_worth_annotating(figures),
+        "people": _who_may_annotate(user_of(request), site),
         "layouts": layouts_by_cluster(current, [shown]).get(shown.pk, []) if current else [],
         "is_mixed": job is None and n_pages > 1 and is_mixed(shown),
     }
     return render(request, "clustering/clusters/cluster.html", context)
+
+
+def _who_may_annotate(viewer: User, site: Site) -> list[User]:
+    """Return the people to whom the viewer may give a cluster; only operators may."""
+    if not viewer.has_role(Role.OPERATOR, site):
+        return []
+    return list(User.objects.who_may(Role.EDITOR, site).order_by("username")[:MAX_PEOPLE])
 
 
 @needs_role(Role.VIEWER)

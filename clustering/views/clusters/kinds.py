@@ -1,4 +1,4 @@
-"""What people say of a cluster's kind, of annotating it, and of its layouts."""
+"""What people say of a cluster's kind, of annotating it and by whom, and of its layouts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from clustering.views.clusters.cluster_changes import (
     refuse,
 )
 from clustering.views.clusters.cluster_rows import cluster_of
-from vertex.core.models import Role, Site
+from vertex.core.models import Role, Site, User
+from vertex.core.texts import storable
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.page_reading import reads_pages
 from vertex.core.views.toasts import tell
@@ -68,6 +69,30 @@ def set_annotating(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
         SENTENCES[annotating].format(cluster.title),
         undo_url=request.path,
         undo_fields=[("annotating", before), *field_of_next(request)],
+    )
+    return go_back(request, site)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def set_annotator(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
+    """Take a cluster, give it back or, as an operator, give it to somebody; blank is nobody."""
+    site = get_object_or_404(Site, name=name)
+    cluster = cluster_of(site, cluster_name)
+    username = storable(request.POST.get("annotator", ""))
+    annotator = User.objects.open().filter(username=username).first()
+    if username and annotator is None:
+        return refuse(request, site, f"nobody has the user name {username[:60]}")
+    try:
+        before = kinds.set_annotator(cluster=cluster, annotator=annotator, actor=user_of(request))
+    except ValidationError as error:
+        return refuse(request, site, " ".join(error.messages))
+    who = f"is annotated by {annotator}" if annotator else "is free for everybody"
+    tell(
+        request,
+        f"{cluster.title} {who} now.",
+        undo_url=request.path,
+        undo_fields=[("annotator", before.username if before else ""), *field_of_next(request)],
     )
     return go_back(request, site)
 

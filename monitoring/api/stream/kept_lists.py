@@ -61,7 +61,8 @@ class KeptListRow(RowSerializer):
     left_out = serializers.CharField(help_text="Why nothing began the last time.")
     made_by = serializers.CharField(source="made_by.username", allow_null=True)
     dropped_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it was deleted; a month later it is gone. Null: it is kept."
+        allow_null=True,
+        help_text="When it was deleted; a month later it is gone. Null: it is kept.",
     )
 
 

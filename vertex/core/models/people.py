@@ -61,6 +61,12 @@ class UserQuerySet(models.QuerySet["User"]):
             Q(is_superuser=True) | Q(pk__in=everywhere.values("user")), is_service=False
         )
 
+    def who_may(self, role: Role, site: Site) -> UserQuerySet:
+        """Return the people with an open account who hold this role or a higher one at a site."""
+        here = Membership.objects.filter(Q(site__isnull=True) | Q(site=site))
+        holders = here.filter(role__in=role.and_higher()).values("user")
+        return self.open().filter(Q(is_superuser=True) | Q(pk__in=holders), is_service=False)
+
     def listed(self, state: str) -> UserQuerySet:
         """Return the accounts of a state: open (the default), services, closed or all."""
         conditions = {

@@ -145,7 +145,12 @@ def address(route: Route, places: dict[str, Any]) -> str:
 
 
 def call(route: Route, who: Caller, places: dict[str, Any]) -> Any:
-    if route.method == "post" and route.name in {"imports", "search_logs", "site_annotations"}:
+    if route.method == "post" and route.name in {
+        "imports",
+        "search_logs",
+        "site_annotations",
+        "site_imports",
+    }:
         return who.post(address(route, places), {}, content_type="multipart/form-data; boundary=x")
     return getattr(who, route.method)(address(route, places), {} if route.method != "get" else None)
 
