@@ -452,7 +452,7 @@ class ClusterPageList(ClusterAddress):
 
 def _person_named(username: str) -> User:
     """Return who has a user name. Raises ValidationError."""
-    person = User.objects.open().filter(username=username).first()
+    person: User | None = User.objects.open().filter(username=username).first()
     if person is None:
         raise ValidationError({"annotator": [f"Nobody has the user name {username}."]})
     return person

@@ -65,7 +65,7 @@ def set_annotating(*, cluster: Cluster, annotating: str, actor: User | None) -> 
 
 
 def set_annotator(*, cluster: Cluster, annotator: User | None, actor: User | None) -> User | None:
-    """Say who annotates a cluster, None for nobody; return who it was before.
+    """Set who annotates a cluster, None for nobody; return who it was before.
 
     An editor takes what nobody has, and gives back the own; an operator decides for everybody. Raises
     ValidationError.

@@ -203,8 +203,8 @@ def joined_unlearnt(
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for card in cards:
         if card.is_unlearnt:
-            said = card.figure["reason"], tuple(card.figure["missing_on"])
-            alike.setdefault(said, []).append(card.name)
+            reason_and_pages = card.figure["reason"], tuple(card.figure["missing_on"])
+            alike.setdefault(reason_and_pages, []).append(card.name)
     groups = [
         UnlearntAttributes(names, reason, missing_on)
         for (reason, missing_on), names in alike.items()
