@@ -1,5 +1,7 @@
 """What a crawled page costs in processor time: one site as fast as it goes, and many politely in one process.
 
+At the end of many, some crawls are cancelled one after the other, and the process is told to end.
+
 `python -m benchmarks.crawl_cost` prints both. With `--against FOLDER`, another checkout of the product, the one
 site is crawled by both in turns, and the ratio is printed: figures of one machine at two times say little.
 """
@@ -13,12 +15,14 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
 
 from benchmarks.crawl_cost.ground import ROOT, installation, manage, serving
 from benchmarks.report import markdown_table
+from tests.servers import own_postgres
 
 TITLE = "Cost of crawling"
 N_ROUNDS = 3
@@ -27,12 +31,15 @@ SECONDS = 3_600.0 if os.environ.get("VERTEX_FULL") else 60.0
 SITES_PER_NETWORK = 200  # 127.1.0.1, 127.1.0.2, …
 MAX_RATIO = 1.2
 N_LOOKS = 10  # at the memory of many sites
+N_CANCELLED = 20
 COLUMNS = (
     "crawl",
     "ms of processor a page",
     "pages a second",
     "MB",
     "MB after a tenth of the time",
+    "s until a crawl is cancelled",
+    "s until the process has ended",
 )
 
 
@@ -45,6 +52,8 @@ class Cost:
     processor_seconds: float
     megabytes: float = 0.0  # at most
     first_megabytes: float = 0.0  # after a tenth of the time
+    cancel_seconds: float = 0.0  # at most
+    end_seconds: float = 0.0
 
     @property
     def milliseconds_a_page(self) -> float:
@@ -53,12 +62,17 @@ class Cost:
 
 def run(_data: Path | None) -> str:
     """Return the body of this benchmark's page."""
+    many = partial(many_sites, n_sites=N_SITES, delay=DELAY, seconds=SECONDS)
     with serving() as port:
         alone = min((one_site(ROOT, port) for _ in range(N_ROUNDS)), key=processor_seconds)
-        many = many_sites(port, n_sites=N_SITES, delay=DELAY, seconds=SECONDS)
+        on_sqlite = many(port)
+        with own_postgres() as server:
+            on_postgres = many(port, database_url=server.address)
+    polite = f"{N_SITES} sites, {DELAY:g} s between two requests, one process"
     rows = [
-        row_of("one site, no delay", alone),
-        row_of(f"{N_SITES} sites, {DELAY:g} s between two requests, one process", many),
+        row_of("one site, no delay, SQLite", alone),
+        row_of(f"{polite}, SQLite", on_sqlite),
+        row_of(f"{polite}, PostgreSQL", on_postgres),
     ]
     watched = f"The {N_SITES} sites were watched for {SECONDS:,.0f} seconds; MB are the most that was seen."
     return f"{watched}\n\n{markdown_table(list(COLUMNS), rows)}"
@@ -75,6 +89,8 @@ def row_of(name: str, cost: Cost) -> list[object]:
         f"{cost.n_pages / cost.seconds:.1f}",
         f"{cost.megabytes:.0f}",
         f"{cost.first_megabytes:.0f}" if cost.first_megabytes else "",
+        f"{cost.cancel_seconds:.1f}" if cost.cancel_seconds else "",
+        f"{cost.end_seconds:.1f}" if cost.end_seconds else "",
     ]
 
 
@@ -137,11 +153,45 @@ def many_sites(
                 time.sleep(seconds / N_LOOKS)
                 megabytes.append(watched.memory_info().rss / 2**20)
             n_after, ended, after = n_stored(environ), time.monotonic(), watched.cpu_times()
+            cancel_seconds = float(manage(ROOT, environ, "shell", "-v0", "-c", CANCELLING))
         finally:
+            told_at = time.monotonic()
             process.send_signal(signal.SIGTERM)
             process.wait()
+            end_seconds = time.monotonic() - told_at
+        n_held = int(manage(ROOT, environ, "shell", "-v0", "-c", COUNTING_LEASES))
+        assert n_held == 0, f"{n_held} jobs and hosts are leased by a process that has ended"
     used = after.user + after.system - before.user - before.system
-    return Cost(n_after - n_before, ended - begun, used, max(megabytes), megabytes[0])
+    return Cost(
+        n_after - n_before,
+        ended - begun,
+        used,
+        max(megabytes),
+        megabytes[0],
+        cancel_seconds,
+        end_seconds,
+    )
+
+
+# Prints the seconds until the slowest of some crawls was cancelled.
+CANCELLING = f"""
+import time
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+seconds = []
+for job in Job.objects.filter(state="running").order_by("pk")[:{N_CANCELLED}]:
+    begun = time.monotonic()
+    jobs.cancel_job(job=job, actor=None)
+    while Job.objects.get(pk=job.pk).state == "running":
+        time.sleep(0.02)
+    seconds.append(time.monotonic() - begun)
+print(max(seconds))
+"""
+COUNTING_LEASES = """
+from clustering.models import Host
+from vertex.core.models import Job
+print(Host.objects.exclude(leased_by="").count() + Job.objects.filter(state="running").count())
+"""
 
 
 def new_crawls(port: int, n_sites: int, delay: float) -> str:

@@ -11,7 +11,7 @@ from benchmarks import crawl_cost
 from benchmarks.crawl_cost import COLUMNS, compare, many_sites, row_of, run
 from benchmarks.crawl_cost.ground import serve, serving
 from benchmarks.report import markdown_table
-from tests.servers import postgres
+from tests.servers import own_postgres
 
 
 def main() -> None:
@@ -34,7 +34,9 @@ def main() -> None:
                 n_sites=options.sites,
                 delay=options.delay,
                 seconds=options.seconds,
-                database_url=running.enter_context(postgres()) if options.postgres else "",
+                database_url=running.enter_context(own_postgres()).address
+                if options.postgres
+                else "",
             )
         row = row_of(f"{options.sites} sites, {options.delay:g} s between two requests", cost)
         print(markdown_table(list(COLUMNS), [row]))

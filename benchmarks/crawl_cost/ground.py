@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 import shutil
 import subprocess
@@ -10,7 +11,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+
+from benchmarks.hostile.pages import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 N_PAGES = 1000  # of a site
@@ -18,6 +22,11 @@ N_PAGES_OF_A_HOST = 400  # of a site of several hosts
 N_LINKS = 40
 N_PARAGRAPHS = 80  # 8 KB
 HANGING = "127.0.0.5"  # it never answers
+# These answer for robots.txt, and their first page leads to as many pages as others have.
+DRIPPING, BOMBING, HOSTILE = "127.0.0.6", "127.0.0.7", "127.0.0.8"
+DRIP_SECONDS = 0.05
+HOSTILE_BYTES = 3_000_000  # of each of the pages that are made to cost much
+BOMB_BYTES = 256 * 1024 * 1024
 
 
 @contextmanager
@@ -65,17 +74,46 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         while line := await reader.readline():
             while (await reader.readline()).strip():
                 pass
+            path = line.split()[1].decode()
             if host == HANGING:
                 await asyncio.sleep(3600)
-            body = page_at(line.split()[1].decode(), host, port)
+            if host == DRIPPING and path != "/robots.txt":
+                await drip(writer)
+            body, encoding = page_at(path, host, port), ""
+            if body and path != "/0" and host == BOMBING:
+                body, encoding = bomb(), "Content-Encoding: gzip\r\n"
+            elif body and path != "/0" and host == HOSTILE:
+                body = hostile_page(int(path.removeprefix("/")))
             status = "200 OK" if body else "404 Not Found"
-            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{encoding}Content-Length: {len(body)}\r\n\r\n"
             writer.write(head.encode() + body)
             await writer.drain()
     except ConnectionError:
         pass
     finally:
         writer.close()
+
+
+async def drip(writer: asyncio.StreamWriter) -> None:
+    """Answer a byte at a time, for ever."""
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+    while True:
+        writer.write(b".")
+        await writer.drain()
+        await asyncio.sleep(DRIP_SECONDS)
+
+
+@cache
+def bomb() -> bytes:
+    """Return a body that says that it is packed, and is far larger than a page may be."""
+    return gzip.compress(bytes(BOMB_BYTES))
+
+
+@cache
+def hostile_page(number: int) -> bytes:
+    """Return one of the pages that are made to cost much, another one for each number as far as there are."""
+    kinds = sorted(KINDS)
+    return KINDS[kinds[number % len(kinds)]](HOSTILE_BYTES)
 
 
 def page_at(path: str, host: str, port: int) -> bytes:
