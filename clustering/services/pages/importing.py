@@ -250,6 +250,8 @@ def _visit_of(page: SourcePage, now: datetime) -> Visit:
         depth=page.depth,
         etag=page.etag,
         last_modified=page.last_modified,
+        is_rendered=page.is_rendered,
+        waited_for=page.waited_for,
     )
 
 

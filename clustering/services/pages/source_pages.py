@@ -19,6 +19,7 @@ FILE_ENDINGS = {
     **dict.fromkeys(("woff2", "woff", "ttf", "otf"), "font"),
     "css": "sheet",
 }
+BROWSER = "browser"  # that ran a page's scripts, where an archive says by what it was fetched
 FIRST_YEAR, LAST_YEAR = 1990, 2200  # of the fetch of a page: other times are mistakes
 
 
@@ -44,6 +45,8 @@ class SourcePage:
     depth: int | None = None  # links from where a crawl began; None where the source does not tell
     etag: str = ""
     last_modified: str = ""
+    is_rendered: bool = False  # a browser fetched it
+    waited_for: str = ""  # by that browser
 
 
 @dataclass(frozen=True, slots=True)

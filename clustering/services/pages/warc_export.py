@@ -1,9 +1,9 @@
 """Write the pages of a site as a web archive (WARC), for `import_pages` and the tools of others.
 
 A stored page is three records: the request, the response, and metadata with its depth, its address as it was
-handed in, and its links with their XPaths. An address without a stored page has metadata only, which say what
-became of it. Records come in the order in which the addresses were found, so that whoever imports them finds
-them in the same order. Each record is packed for itself, as readers of archives expect.
+handed in, whether a browser fetched it, and its links with their XPaths. An address without a stored page has
+metadata only, which say what became of it. Records come in the order in which the addresses were found, so
+that whoever imports them finds them in the same order. Each record is packed for itself, as readers expect.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from clustering.models import Asset, Link, Page, Snapshot
+from clustering.services.pages.source_pages import BROWSER
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
@@ -139,8 +140,15 @@ def _records_of_page(page: Page, links: Iterable[tuple[str, str]]) -> list[bytes
     return [
         _record("request", page.url, snapshot.fetched_at, _asked_for(page.url), _http("request")),
         _response(page, snapshot, body),
-        _metadata(page.url, snapshot.fetched_at, facts, links),
+        _metadata(page.url, snapshot.fetched_at, facts | _drawing_of(snapshot), links),
     ]
+
+
+def _drawing_of(snapshot: Snapshot) -> dict[str, str]:
+    """Return that a browser fetched a page, and what it waited for; nothing of a page as the host sent it."""
+    if not snapshot.is_rendered:
+        return {}
+    return {"vertex-fetched-by": BROWSER, "vertex-waited-for": snapshot.waited_for}
 
 
 def _response(page: Page, snapshot: Snapshot, body: bytes) -> bytes:

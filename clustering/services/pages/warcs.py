@@ -14,6 +14,7 @@ from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.fetching.decompressing import decompress
 from clustering.fetching.refusals import FetchRefused
 from clustering.services.pages.source_pages import (
+    BROWSER,
     FIRST_YEAR,
     LAST_YEAR,
     LOOKS_LIKE_HTML,
@@ -41,6 +42,7 @@ CHUNK_SIZE = re.compile(rb"\s*([0-9A-Fa-f]{1,8})[^\r\n]{0,1000}\r?\n")
 RECORDS = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.metadata
 MAX_METADATA = 64 * 1024  # links follow after what is read of it
 MAX_HOPS = 100_000
+MAX_WAITED_FOR = 60  # characters, as of a snapshot
 # What may have become of an address without a page, in metadata that this product wrote.
 FATES = {"due", "redirected", "skipped", "refused", "failed"}
 
@@ -56,6 +58,8 @@ class ArchiveFacts:
     status: int | None = None
     reason: str = ""
     visited_at: datetime | None = None
+    is_rendered: bool = False
+    waited_for: str = ""
 
 
 def read_warc(stream: BinaryIO, label: str) -> Iterator[Item]:
@@ -110,6 +114,8 @@ def _facts_of(record: WarcRecord) -> ArchiveFacts:
         status=int(status) if re.fullmatch("[1-5][0-9][0-9]", status) else None,
         reason=fields.get("vertex-reason", "")[:300],
         visited_at=_sensible(record.record_date),
+        is_rendered=fields.get("vertex-fetched-by") == BROWSER,
+        waited_for=fields.get("vertex-waited-for", "")[:MAX_WAITED_FOR],
     )
 
 
@@ -125,10 +131,16 @@ def _url_of(item: Item) -> str:
 
 
 def _with_facts(item: Item, facts: ArchiveFacts) -> Item:
-    """Return a page, or an address without one, with its depth and its address as it was handed in."""
+    """Return a page, or an address without one, with its depth and what else is told of it."""
     if isinstance(item, SourcePage):
         url = facts.given_url if _is_same(facts.given_url, item.url) else item.url
-        return replace(item, url=url, depth=facts.depth)
+        return replace(
+            item,
+            url=url,
+            depth=facts.depth,
+            is_rendered=facts.is_rendered,
+            waited_for=facts.waited_for,
+        )
     if isinstance(item, Skipped) and item.address is not None:
         return replace(item, address=replace(item.address, depth=facts.depth))
     return item

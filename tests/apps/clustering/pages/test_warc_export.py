@@ -51,10 +51,13 @@ FACTS = ("url", "given_url", "state", "status", "reason", "depth", "redirects_to
 
 @pytest.fixture
 def shop() -> Site:
-    """Return a site that was crawled as far as ten pages."""
+    """Return a site that was crawled as far as ten pages, one of them by a browser."""
     with FakeHost(ROUTES) as host:
         site = Site.objects.create(name="shop", root_url=f"{host.url}/")
         run_here(crawl_request(site=site, max_pages=10, delay=0))
+    Snapshot.objects.filter(page__url=f"{site.root_url}new").update(
+        is_rendered=True, waited_for="half a second without a request"
+    )
     Asset.objects.create(
         site=site,
         url=f"{site.root_url}shop.css",
@@ -85,6 +88,7 @@ def links_of(site: Site) -> list[tuple[Any, ...]]:
 def snapshots_of(site: Site) -> list[tuple[Any, ...]]:
     snapshots = Snapshot.objects.filter(page__site=site, page__latest_snapshot=F("pk"))
     columns = ("page__url", "body", "status", "content_type", "encoding", "etag", "fetched_at")
+    columns += ("is_rendered", "waited_for")
     return list(snapshots.order_by("page").values_list(*columns))
 
 
@@ -99,6 +103,9 @@ def test_elsewhere_it_gives_the_same_pages_links_and_order(shop: Site, tmp_path:
     assert pages_of(shop) == pages_of(other)
     assert links_of(shop) == links_of(other)
     assert snapshots_of(shop) == snapshots_of(other)
+    assert [f"{shop.root_url}new"] == [
+        url for url, *_, is_rendered, _waited_for in snapshots_of(other) if is_rendered
+    ]
     assert ["sheet"] == list(Asset.objects.filter(site=other).values_list("kind", flat=True))
     assert Site.objects.get(pk=other.pk).n_pages == Page.objects.filter(site=other).count()
 
