@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from time import sleep
 from types import TracebackType
 from typing import Final, Self
@@ -36,7 +37,7 @@ from clustering.fetching.connections import (
 from clustering.fetching.deadlines import DeadlinePassed
 from clustering.fetching.decompressing import ACCEPTED, BodyTooLarge, decompress, encodings
 from clustering.fetching.guard import Guard, read_url
-from clustering.fetching.loop import network_loop, wait_for
+from clustering.fetching.loop import do_in_few_threads, network_loop, wait_for
 from clustering.fetching.proxies import ProxyServer
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.sessions import SiteSession
@@ -152,7 +153,12 @@ class Client:
             async with asyncio.timeout(seconds):
                 return await self._follow(url, request)
         except TimeoutError:
-            raise DeadlinePassed(seconds) from None
+            refused: FetchRefused = DeadlinePassed(seconds)
+        except FetchRefused as error:
+            refused = error
+            refused.__context__ = None
+        # A refusal is kept until it is stored; with its traceback all that came would be kept, too.
+        raise refused.with_traceback(None)
 
     def close(self) -> None:
         """Close the connections that are not in use."""
@@ -419,8 +425,8 @@ async def _body(
     if not layers:
         return b"".join(pieces)[: request.max_bytes]
     # What was compressed may take long to undo: not on the loop, where all others wait for it.
-    return await asyncio.to_thread(
-        decompress, pieces, encoding, request.max_bytes, is_cut=request.is_cut
+    return await do_in_few_threads(
+        partial(decompress, pieces, encoding, request.max_bytes, is_cut=request.is_cut)
     )
 
 

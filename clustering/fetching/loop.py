@@ -10,7 +10,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterable
-from concurrent.futures import wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -18,10 +18,13 @@ from clustering.fetching.refusals import FetchStopped
 
 T = TypeVar("T")
 
+MAX_HEAVY: Final = 4  # pieces of work at a time that take much memory
 POLL_SECONDS: Final = 0.25  # between two looks whether the work was called off
 
 _starting = threading.Lock()
-_loops: list[asyncio.AbstractEventLoop] = []  # of this process: none or one
+# Of this process: none or one.
+_loops: list[asyncio.AbstractEventLoop] = []
+_few_threads: list[ThreadPoolExecutor] = []
 
 
 def network_loop() -> asyncio.AbstractEventLoop:
@@ -53,6 +56,13 @@ def wait_for(work: Coroutine[Any, Any, T], stop: threading.Event | None = None) 
 async def do_in_thread(work: Callable[[], T]) -> T:
     """Return what work returns that takes long, done where it holds up nobody on the loop."""
     return await asyncio.to_thread(work)
+
+
+async def do_in_few_threads(work: Callable[[], T]) -> T:
+    """Return what work returns that takes much memory: little of it is done at a time."""
+    if not _few_threads:
+        _few_threads.append(ThreadPoolExecutor(MAX_HEAVY, thread_name_prefix="heavy"))
+    return await asyncio.get_running_loop().run_in_executor(_few_threads[0], work)
 
 
 class Request(Protocol):
@@ -100,6 +110,7 @@ def _forget_loop() -> None:
     global _starting  # noqa: PLW0603 - another thread may have held it when the process was forked
     _starting = threading.Lock()
     _loops.clear()
+    _few_threads.clear()
 
 
 os.register_at_fork(after_in_child=_forget_loop)

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.fetching.decompressing import BodyTooLarge, EncodingRefused, decompress, encodings
+from tests.apps.clustering.fake_host import Answer, FakeHost
 
 ROOT = Path(__file__).resolve().parents[4]
 MIB = 1024 * 1024
@@ -218,6 +219,49 @@ def test_the_same_measure_sees_what_an_unbounded_decoder_takes() -> None:
     )
 
     assert int(done.stdout) > 200
+
+
+# Asks for all addresses at once, and tells what became of them and the most memory that it had.
+ASKING = """
+import asyncio, sys
+from clustering.fetching.client import Client
+from clustering.fetching.guard import Guard, networks
+
+async def ask_all(urls):
+    client = Client("Vertex/test", Guard(networks(["127.0.0.0/8"])))
+    return await asyncio.gather(*map(client.fetch, urls), return_exceptions=True)
+
+print(*{type(answer).__name__ for answer in asyncio.run(ask_all(sys.argv[1:]))})
+for line in open("/proc/self/status"):
+    if line.startswith("VmHWM"):
+        print(int(line.split()[1]) // 1024)
+"""
+N_AT_ONCE = 50
+
+
+def test_fifty_bombs_at_once_take_less_than_150_mib() -> None:
+    zeros = bytes(32 * MIB)
+    routes = {}
+    for number, (first, second) in enumerate(SOME_BOMBS):
+        packed = ENCODERS[first](zeros)
+        encoding = first
+        if second:
+            packed, encoding = ENCODERS[second](packed), f"{first}, {second}"
+        routes[f"/{number}"] = Answer(packed, headers={"Content-Encoding": encoding})
+    with FakeHost(routes) as host:
+        urls = [f"{host.url}/{number % len(routes)}" for number in range(N_AT_ONCE)]
+        done = subprocess.run(
+            [sys.executable, "-c", ASKING, *urls],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert done.stderr == ""
+    names, memory = done.stdout.split("\n", 1)
+    assert names == "BodyTooLarge"
+    assert int(memory) < 150
 
 
 @pytest.mark.parametrize(
