@@ -34,6 +34,9 @@ class Asked:
     body: bytes = b""
 
 
+NOT_FOUND = Answer(b"not found", 404, {"Content-Type": "text/plain"})
+
+
 def page(*links: str, text: str = "") -> Answer:
     """Return an HTML page with these links."""
     anchors = "".join(f'<li><a href="{link}">{link}</a></li>' for link in links)
@@ -109,9 +112,7 @@ class _Visitor(BaseHTTPRequestHandler):
             self.rfile.read(int(self.headers.get("Content-Length", 0))),
         )
         self.server.asked.append(requested)
-        route = self.server.routes.get(
-            self.path, Answer(b"not found", 404, {"Content-Type": "text/plain"})
-        )
+        route = self.server.routes.get(self.path, NOT_FOUND)
         answer = route(requested) if callable(route) else route
         if answer.raw is not None:
             answer.raw(self)
