@@ -8,12 +8,14 @@ import pytest
 
 from clustering.models import Page, SiteFetching
 from clustering.services.crawl import crawling
+from clustering.services.crawl.fetch_service import FetchService
 from clustering.services.sites.site_fetching import change_fetching
+from tests.apps.clustering.crawl.test_fetch_service import all_ended, go_on_until
 from tests.apps.clustering.fake_host import Answer, FakeHost, moved, page
 from tests.apps.clustering.members_club import HTML, LOG_IN, Club
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.requests import create_here
+from vertex.core.services.jobs.requests import create_here, enqueue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
@@ -97,6 +99,42 @@ def test_the_next_crawl_goes_on_with_the_session() -> None:
         crawl(site)
 
     assert club.n_logins == 1
+
+
+@pytest.mark.both_databases
+def test_a_crawl_that_broke_off_goes_on_with_the_session() -> None:
+    with Club("a", "b", "c") as club:
+        site = club_site(club)
+        job = create_here(crawling.crawl_request(site=site))
+        with pytest.raises(KeyboardInterrupt):
+            jobs.run_job(job.pk, crawling.crawl, report=break_off)
+        crawling.resume_crawl(job=job)
+        job = jobs.run_job(job.pk, crawling.crawl)
+
+    assert (job.state, club.n_logins) == (Job.State.DONE, 1)
+    assert job.result == {"stored": 4, "refused": 1, "left": 0}
+
+
+def break_off(_line: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_sessions_of_sites_that_are_crawled_side_by_side_stay_apart() -> None:
+    """Both are the same host for a browser, which tells no ports apart."""
+    with Club("a", "b") as first, Club("a", "b") as second:
+        second.n_logins = 41
+        for club in (first, second):
+            name = f"members-{club.server_port}"
+            site = Site.objects.create(name=name, root_url=f"{club.url}/", crawl_delay=0.05)
+            change_fetching(site=site, actor=None, log_in_url=f"{club.url}/login", **LOG_IN)
+            enqueue(crawling.crawl_request(site=site))
+        service = FetchService({crawling.CRAWL_SITE.task: crawling.crawl})
+        with service.engine:
+            go_on_until(service, all_ended)
+
+    assert [Job.State.DONE] * 2 == list(Job.objects.values_list("state", flat=True))
+    assert {"", "session=1"} == {each.headers.get("Cookie", "") for each in first.asked}
+    assert {"", "session=42"} == {each.headers.get("Cookie", "") for each in second.asked}
 
 
 @pytest.mark.both_databases

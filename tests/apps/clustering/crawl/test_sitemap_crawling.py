@@ -146,6 +146,24 @@ def test_a_bomb_and_too_many_sitemaps_are_refused(monkeypatch: pytest.MonkeyPatc
     assert "more than 4 sitemaps" in reasons[f"{u}/2.xml"]
 
 
+@pytest.mark.bar
+@pytest.mark.both_databases
+def test_an_index_of_fifty_thousand_addresses_is_read_whole() -> None:
+    with FakeHost(PAGES) as host:
+        urls = [f"{host.url}/{number}" for number in range(50_000)]
+        names = [f"/{part}.xml.gz" for part in range(10)]
+        for part, name in enumerate(names):
+            body = listing(*urls[part * 5_000 : (part + 1) * 5_000]).body
+            host.routes[name] = Answer(gzip.compress(body))
+        host.routes["/sitemap.xml"] = index(*(f"{host.url}{name}" for name in names))
+        job = crawl(site_of(host), max_pages=10)
+
+    figures = {"sitemaps": 11, "addresses": 50_000, "known": 0}
+    assert job.result == {"stored": 10, "left": 49_990, **figures}
+    assert list(Page.objects.order_by("pk").values_list("url", flat=True)) == urls
+    assert fetched(host) == sorted(PAGES)
+
+
 @pytest.mark.both_databases
 def test_what_has_not_changed_since_is_not_visited_again() -> None:
     with FakeHost(PAGES) as host:

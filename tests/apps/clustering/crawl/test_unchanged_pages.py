@@ -103,9 +103,11 @@ def test_a_second_crawl_of_an_unchanged_site_moves_hardly_a_byte(
         before, n_first = stored(), host.n_bytes
         links = list(Link.objects.order_by("pk").values_list("pk", flat=True))
         began = timezone.now()
+        n_asked = len(host.paths)
         job = crawl(site, results)
         n_second = host.n_bytes - n_first
 
+    assert sorted(host.paths[:n_asked]) == sorted(host.paths[n_asked:])
     assert n_second <= MAX_SHARE * n_first
     assert (job.state, job.result) == (Job.State.DONE, {"stored": N_PAGES, "left": 0})
     assert [(line.status, line.snapshot) for line in results] == [(200, "unchanged")] * N_PAGES
