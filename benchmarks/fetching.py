@@ -9,11 +9,15 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.crawl_cost.ground import (
+    BOMBING,
+    DRIPPING,
     HANGING,
+    HOSTILE,
     N_PAGES,
     N_PAGES_OF_A_HOST,
     ROOT,
@@ -32,6 +36,12 @@ from tests.apps.clustering.fetching.test_guard import SPELLINGS
 TITLE = "Fetching"
 N_HOSTS = 5
 N_ROUNDS = 3
+N_GOOD, PAUSE = 20, 0.5  # sites beside hostile ones, seconds between two requests
+SECONDS = 60.0  # of a crawl beside them
+NEIGHBOURS = (
+    f"Time between two pages of {N_GOOD} sites, asked every {PAUSE:g} s: p95 beside a site that hangs, one that "
+    "drips, one of bombs and one of hostile pages, against without them"
+)
 
 
 def run(_data: Path | None) -> str:
@@ -43,6 +53,7 @@ def run(_data: Path | None) -> str:
             "≥ 100",
         ],
         ["Speed kept by four hosts while a fifth hangs", f"{kept_speed():.0%}", "≥ 90 %"],
+        [NEIGHBOURS, f"{slowed_p95():.0%}", "≤ 110 %"],
         [f"Connections to a canary, {len(SPELLINGS)} spellings of its address", n_reached(()), "0"],
         [
             "… with its network allowed (positive control)",
@@ -83,6 +94,55 @@ def kept_speed() -> float:
             )
             ratios.append(speed_of(beside) / calm)
     return sorted(ratios)[N_ROUNDS // 2]
+
+
+def slowed_p95() -> float:
+    """Return the p95 of the times between two pages of a site beside hostile sites, against without them."""
+    ratios = []
+    with (
+        serving() as port,
+        serving() as other_port,
+    ):  # what a hostile page costs its server counts for nobody
+        good = [f"127.1.0.{number}:{port}" for number in range(1, N_GOOD + 1)]
+        hostile = [f"{host}:{other_port}" for host in (HANGING, DRIPPING, BOMBING, HOSTILE)]
+        for _ in range(N_ROUNDS):
+            calm = p95_of_gaps(good)
+            ratios.append(p95_of_gaps(good, hostile) / calm)
+    return sorted(ratios)[N_ROUNDS // 2]
+
+
+def p95_of_gaps(good: Sequence[str], beside: Sequence[str] = ()) -> float:
+    """Crawl sites in one process for a while; return the p95 of the seconds between two pages of a good one."""
+    with installation() as environ:
+        manage(ROOT, environ, "shell", "-v0", "-c", NEW_CRAWLS.format([*beside, *good], PAUSE))
+        process = subprocess.Popen([sys.executable, "manage.py", "fetch"], cwd=ROOT, env=environ)
+        time.sleep(SECONDS)
+        process.terminate()
+        process.wait()
+        printed = manage(ROOT, environ, "shell", "-v0", "-c", PRINTING_GAPS)
+    gaps = [gap for host, gap in json.loads(printed) if host in good]
+    assert len(gaps) > N_GOOD
+    return sorted(gaps)[int(0.95 * len(gaps))]
+
+
+NEW_CRAWLS = """
+from clustering.services.crawl.crawling import crawl_request
+from vertex.core.models import Site
+from vertex.core.services.jobs.requests import enqueue
+for number, host in enumerate({}):
+    site = Site.objects.create(name=f"site-{{number}}", root_url=f"http://{{host}}/0", crawl_delay={})
+    enqueue(crawl_request(site=site))
+"""
+PRINTING_GAPS = """
+import json
+from itertools import pairwise
+from clustering.models import Snapshot
+times = {}
+rows = Snapshot.objects.order_by("fetched_at").values_list("page__url", "fetched_at")
+for url, at in rows:
+    times.setdefault(url.split("/")[2], []).append(at.timestamp())
+print(json.dumps([[host, b - a] for host, of_host in times.items() for a, b in pairwise(of_host)]))
+"""
 
 
 def speed_of(times: list[float]) -> float:
