@@ -120,7 +120,7 @@ def p95_of_gaps(good: Sequence[str], beside: Sequence[str] = ()) -> float:
         process.terminate()
         process.wait()
         printed = manage(ROOT, environ, "shell", "-v0", "-c", PRINTING_GAPS)
-    gaps = [gap for host, gap in json.loads(printed) if host in good]
+    gaps = [float(gap) for host, gap in json.loads(printed) if host in good]
     assert len(gaps) > N_GOOD
     return sorted(gaps)[int(0.95 * len(gaps))]
 

@@ -15,21 +15,22 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
 django.setup()
 
 from clustering.services.crawl import engine, fetch_service  # noqa: E402
+from vertex.core.services.jobs import heartbeat  # noqa: E402
 
 READY = "looks for jobs"
-LIMIT, LEASE_BEAT = "MAX_CRAWLS", "LEASE_BEAT_SECONDS"
+LIMIT, LEASE_BEAT, HEARTBEAT = "MAX_CRAWLS", "LEASE_BEAT_SECONDS", "record_heartbeat"
 
 
 def main() -> None:
     setattr(fetch_service, LIMIT, int(sys.argv[1]))
     setattr(engine, LEASE_BEAT, 1.0)  # crawls look that often whether a check waits for their host
-    take_jobs = fetch_service.FetchService._take_jobs
+    record_heartbeat = heartbeat.record_heartbeat
 
-    def take_jobs_and_say_so(service: fetch_service.FetchService) -> None:
-        take_jobs(service)
+    def record_and_say_so(name: str) -> None:
+        record_heartbeat(name)
         print(READY, flush=True)  # noqa: T201 - the test waits for it
 
-    fetch_service.FetchService._take_jobs = take_jobs_and_say_so  # type: ignore[method-assign]
+    setattr(heartbeat, HEARTBEAT, record_and_say_so)
     execute_from_command_line(["manage.py", "fetch"])
 
 

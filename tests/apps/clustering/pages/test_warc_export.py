@@ -88,8 +88,8 @@ def links_of(site: Site) -> list[tuple[Any, ...]]:
 def snapshots_of(site: Site) -> list[tuple[Any, ...]]:
     snapshots = Snapshot.objects.filter(page__site=site, page__latest_snapshot=F("pk"))
     columns = ("page__url", "body", "status", "content_type", "encoding", "etag", "fetched_at")
-    columns += ("is_rendered", "waited_for")
-    return list(snapshots.order_by("page").values_list(*columns))
+    drawing = ("is_rendered", "waited_for")
+    return list(snapshots.order_by("page").values_list(*columns, *drawing))
 
 
 def test_elsewhere_it_gives_the_same_pages_links_and_order(shop: Site, tmp_path: Path) -> None:
