@@ -125,7 +125,11 @@ def _stored_records(pages: Sequence[ExtractedPage]) -> dict[int, list[Record]]:
 def _not_fetched_since_redesign(
     pages: Sequence[ExtractedPage], stored: Mapping[int, Sequence[Record]]
 ) -> set[int]:
-    """Return the pages whose records are from before a redesign and come from what is stored still."""
+    """Return the pages whose records are from before a redesign and come from what was stored still.
+
+    A visit may store what a page shows now while its old bytes are extracted: it is due again then.
+    """
+    snapshot_by_page = {page.page.pk: page.page.snapshot for page in pages}
     stale_since_by_page = {
         page.page.pk: record.stale_since
         for page in pages
@@ -134,8 +138,12 @@ def _not_fetched_since_redesign(
     }
     if not stale_since_by_page:
         return set()
-    visits = Page.objects.filter(pk__in=stale_since_by_page).values_list("pk", "visited_at")
-    return {pk for pk, at in visits if at is None or at < stale_since_by_page[pk]}
+    visits = Page.objects.filter(pk__in=stale_since_by_page)
+    return {
+        pk
+        for pk, at, latest in visits.values_list("pk", "visited_at", "latest_snapshot")
+        if at is None or at < stale_since_by_page[pk] or latest != snapshot_by_page[pk]
+    }
 
 
 def _changed_clusters(site: Site, rules: Mapping[str, Rule]) -> set[str]:

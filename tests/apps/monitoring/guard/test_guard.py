@@ -14,7 +14,9 @@ from monitoring.services.checks.schedules import make_default_schedules
 from monitoring.services.notices.alerts import release
 from rules.models import Record
 from rules.services.learning.learning import learn_rule
-from rules.services.records.extracting import extract_records, extraction_request
+from rules.services.records import extracting
+from rules.services.records.extracting import extract_pages, extract_records, extraction_request
+from rules.services.records.storing import ExtractedPage
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import Caller, caller
 from tests.apps.clustering.demo_sites import store
@@ -70,6 +72,15 @@ def names() -> set[str]:
 RIGHT = {f"Rope {n}" for n in range(1, N + 1)}
 
 
+def leave_out(source: str, *numbers: int) -> None:
+    """Take pages out of an archive."""
+    left_out = tuple(f'p/{n}"' for n in numbers)
+    lines = Path(source).read_text().splitlines()
+    Path(source).write_text(
+        "\n".join(line for line in lines if not any(p in line for p in left_out))
+    )
+
+
 class TestOpenChange:
     def test_the_records_stay_as_they_were_until_it_is_mended(self, tmp_path: Path) -> None:
         site = shop_with_records()
@@ -99,11 +110,7 @@ class TestOpenChange:
         site, service = shop_with_records(), caller("service", Role.VIEWER)
         source = archive(tmp_path, site, redesigned)
         check(site, source)
-        left_out = tuple(f'p/{n}"' for n in (N - 1, N))
-        lines = Path(source).read_text().splitlines()
-        Path(source).write_text(
-            "\n".join(line for line in lines if not any(p in line for p in left_out))
-        )
+        leave_out(source, N - 1, N)
         repair(site, source, accept=True)
 
         assert 2 == extract_now(site)["held"]
@@ -114,6 +121,27 @@ class TestOpenChange:
         assert "held" not in extract_now(site)
         assert RIGHT == names_read_by(service)
         assert not stale.all().exists()
+
+    def test_pages_that_a_visit_stores_during_the_extraction_keep_their_records(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        site, service = shop_with_records(), caller("service", Role.VIEWER)
+        source = archive(tmp_path, site, redesigned)
+        check(site, source)
+        leave_out(source, N - 1, N)
+        repair(site, source, accept=True)
+
+        def extract_while_visited(*arguments: Any) -> list[ExtractedPage]:
+            pages = extract_pages(*arguments)
+            store(site, [redesigned(n) for n in (N - 1, N)])
+            return pages
+
+        monkeypatch.setattr(extracting, "extract_pages", extract_while_visited)
+        assert 2 == extract_now(site)["held"]
+        assert RIGHT == names_read_by(service)
+        monkeypatch.undo()
+        assert "held" not in extract_now(site)
+        assert RIGHT == names_read_by(service)
 
     def test_dismissed_it_holds_nothing_back(self, tmp_path: Path) -> None:
         site = shop_with_records()
