@@ -28,7 +28,7 @@ class ChangedValue(NamedTuple):
     old_path: str
     extracted: Any  # what the rule in force gives now
     kind: str  # how it failed; blank: it did not
-    found_text: str
+    found: Any  # as the old value: a text, or a list where the attribute has several
     found_path: str
     score: float | None
     xpath: str  # of the new rule
@@ -155,17 +155,20 @@ def _values(
     rows = []
     for name in dict.fromkeys([*failures, *old_values, *proposed]):
         failure = failures.get(name, {})
-        found_value: Mapping[str, Any] = next(iter(evidence.get(name, [])), {})
+        found_values: Sequence[Mapping[str, Any]] = evidence.get(name, [])
+        found_value: Mapping[str, Any] = next(iter(found_values), {})
+        texts = [value["text"] for value in found_values]
+        old = old_values.get(name, failure.get("was"))
         figures = proposed.get(name, {})
         decision = figures.get("said", "")
         rows.append(
             ChangedValue(
                 name=name,
-                old=old_values.get(name, failure.get("was")),
+                old=old,
                 old_path=_first(nodes.get(name)),
                 extracted=failure.get("now"),
                 kind=failure.get("kind", ""),
-                found_text=found_value.get("text", ""),
+                found=texts if isinstance(old, list) else "".join(texts[:1]),
                 found_path=found_value.get("xpath", ""),
                 score=found_value.get("score"),
                 xpath=figures.get("xpath", ""),

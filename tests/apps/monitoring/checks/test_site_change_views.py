@@ -99,7 +99,7 @@ class TestSideBySide:
         assert {"lost"} == {mark["kind"] for mark in marks["old"]}
         assert {"found"} == {mark["kind"] for mark in marks["new"]}
         name = next(row for row in example.values if row.name == "name")
-        assert (name.old, name.kind) == (name.found_text, "null_extraction")
+        assert (name.old, name.kind) == (name.found, "null_extraction")
         page = page_of_change(ops)
         assert 2 == page.count("data-page-frame=")
         assert "Confirm all" in page
