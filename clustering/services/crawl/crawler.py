@@ -609,9 +609,12 @@ class Crawler:
             task.n_bytes for queue in self.queues.values() for task in queue.tasks if task.is_ready
         )
 
-    def take_ready(self) -> list[tuple[HostQueue, FetchTask]]:
-        """Remove and return the answers that can be stored, those of each host in the order of asking."""
-        return [(queue, task) for queue in self.queues.values() for task in queue.take_ready()]
+    def take_ready(self, at_most: int) -> list[tuple[HostQueue, FetchTask]]:
+        """Remove and return answers that can be stored, those of each host in the order of asking."""
+        ready: list[tuple[HostQueue, FetchTask]] = []
+        for queue in self.queues.values():
+            ready += [(queue, task) for task in queue.take_ready(at_most - len(ready))]
+        return ready
 
     def progress_with(self, result: BatchResult, n_answers: int) -> JobProgress:
         """Return how far the job is once a batch is stored."""

@@ -248,23 +248,23 @@ class Engine:
     # Storing
 
     def _store_when_due(self) -> None:
-        """Store all answers that are ready, once it is time for those of one crawl."""
+        """Store a batch of all answers that are ready, once it is time for those of one crawl.
+
+        The others have their turn at the next step, which first finds the crawls that may not go on.
+        """
         if monotonic() < self._store_at:
             return
-        self._store_at = math.inf
         batch: list[Answers] = []
-        n_batch = 0
-        for crawler in list(self._answering):
-            ready = crawler.take_ready()
+        n_left = MAX_BATCH
+        while self._answering and n_left:
+            crawler = next(iter(self._answering))
+            ready = crawler.take_ready(n_left)
             self._n_held_bytes -= sum(task.n_bytes for _, task in ready)
-            for start in range(0, len(ready), MAX_BATCH):
-                part = ready[start : start + MAX_BATCH]
-                if n_batch + len(part) > MAX_BATCH:
-                    self._store(batch)
-                    batch, n_batch = [], 0
-                batch.append((crawler, part))
-                n_batch += len(part)
-        self._answering.clear()
+            n_left -= len(ready)
+            batch.append((crawler, ready))
+            if crawler.store_by() == math.inf:
+                del self._answering[crawler]
+        self._store_at = 0.0 if self._answering else math.inf
         if batch:
             self._store(batch)
 

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final
 
 import structlog
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.utils import timezone
 
 from clustering.services.crawl.crawler import Crawler
@@ -187,8 +187,10 @@ class FetchService:
 
     def _give_back(self) -> None:
         """Make the jobs due again for whoever comes next, and release the hosts."""
-        for crawler in list(self.engine.crawlers.values()):
-            with suppress(DatabaseError):
+        # In one transaction: hundreds of crawls would wait for the disk several times each. Where it fails,
+        # the next process finds that this one is gone.
+        with suppress(DatabaseError), transaction.atomic():
+            for crawler in list(self.engine.crawlers.values()):
                 crawler.close()
                 jobs.hand_back(crawler.run)
         ends_at = monotonic() + PATIENCE_AT_END

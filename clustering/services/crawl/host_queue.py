@@ -210,10 +210,10 @@ class HostQueue:
         self._rests_until.clear()
         self._may_have_due = False
 
-    def take_ready(self) -> list[FetchTask]:
+    def take_ready(self, at_most: int) -> list[FetchTask]:
         """Remove and return the tasks that are ready and whose predecessors are."""
-        ready = []
-        while self.tasks and self.tasks[0].is_ready:
+        ready: list[FetchTask] = []
+        while self.tasks and self.tasks[0].is_ready and len(ready) < at_most:
             ready.append(self.tasks.popleft())
         return ready
 

@@ -109,6 +109,37 @@ def test_the_answers_of_many_sites_are_stored_together(
             )
 
 
+def test_a_step_stores_few_answers_however_many_wait(
+    service: FetchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two batches it is looked whether crawls were cancelled, and whether the process is to end."""
+    stored_in_step: list[int] = []
+
+    def count_and_prepare(answers: Any) -> Any:
+        stored_in_step.append(sum(len(of_crawl) for _, of_crawl in answers))
+        return crawl_results.prepare_answers(answers)
+
+    monkeypatch.setattr(engine, "prepare_answers", count_and_prepare)
+    monkeypatch.setattr(engine, "MAX_BATCH", 5)
+    most_in_step: list[int] = []
+
+    def is_over() -> bool:
+        most_in_step.append(len(stored_in_step))
+        assert max(stored_in_step, default=0) <= 5
+        stored_in_step.clear()
+        return all_ended()
+
+    with sites(N_SITES, n_pages=8) as hosts:
+        for site, _ in hosts:
+            ask_for_crawl(site)
+        go_on_until(service, is_over)
+
+    assert max(most_in_step) <= 2
+    for site, host in hosts:
+        urls = list(Page.objects.filter(site=site).order_by("id").values_list("url", flat=True))
+        assert urls == [f"{host.url}/"] + [f"{host.url}/{n}" for n in range(1, 8)]
+
+
 @pytest.mark.both_databases
 def test_a_crawl_that_fails_holds_up_no_other(service: FetchService) -> None:
     with sites(3) as hosts, FakeHost({"/": Answer(raw=hang)}) as stuck:
