@@ -49,6 +49,7 @@ class SiteFacts(NamedTuple):
     extracted_at: datetime | None
     change: SiteChange | None  # the oldest that is open
     proposal: Proposal | None  # the newest that waits
+    needs_annotation: bool  # no repair that waits has a rule that can be accepted
     is_accepting: bool  # a repair was accepted, and is not in use yet
     review: Review | None  # the oldest that is open
     n_alerts: int
@@ -88,7 +89,10 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
     extracted = {row["site"]: row["at"] for row in extractions.annotate(at=Max("extracted_at"))}
     changes = SiteChange.objects.open().filter(site__in=pks).select_related("cluster")
     change_by_site = {change.site_id: change for change in changes.order_by("-pk")}
-    proposals = Proposal.objects.waiting().filter(site__in=pks, decision=Proposal.Decision.PROPOSED)
+    waiting = Proposal.objects.waiting().filter(site__in=pks)
+    without_rule = Q(decision=Proposal.Decision.NEEDS_ANNOTATION) | Q(field_test=False)
+    sites_without_rule = set(waiting.filter(without_rule).values_list("site", flat=True))
+    proposals = waiting.filter(decision=Proposal.Decision.PROPOSED)
     proposals = proposals.exclude(field_test=False)  # nobody can accept these
     proposal_by_site = {proposal.site_id: proposal for proposal in proposals.order_by("pk")}
     accepting = Job.objects.unfinished().filter(task=ACCEPT_PROPOSAL.task, site__in=pks)
@@ -113,6 +117,7 @@ def facts_of(sites: Sequence[Site], user: User) -> dict[int, SiteFacts]:
             extracted_at=extracted.get(site.pk),
             change=change_by_site.get(site.pk),
             proposal=proposal_by_site.get(site.pk),
+            needs_annotation=site.pk in sites_without_rule and site.pk not in proposal_by_site,
             is_accepting=site.pk in accepting_sites,
             review=review_by_site.get(site.pk),
             n_alerts=n_alerts.get(site.pk, 0),
@@ -153,6 +158,9 @@ def _broken(facts: SiteFacts) -> NextStep | None:
     if facts.change is not None:
         title = facts.change.cluster.title
         href = reverse("site_change", args=[name, facts.change.pk])
+        if facts.needs_annotation:
+            text = f"The pages of {title} changed, and no rule was found that can be accepted."
+            return NextStep("Annotate the new pages", text, href, "bad")
         if facts.proposal is None:
             return NextStep("Look at the change", f"The pages of {title} changed.", href, "bad")
         text = f"The pages of {title} changed, and a repair waits for a decision."

@@ -193,6 +193,16 @@ class TestAlerts:
 
 
 class TestSite:
+    def test_a_repair_that_cannot_be_accepted_leads_to_annotating(self) -> None:
+        site, reviewer = watched("shop"), client_of(Role.REVIEWER)
+        repair = Proposal.objects.create(site=site, name="products", decision="proposed")
+        assert "Publish the rule" in text(reviewer, "site_monitoring", "shop")
+
+        Proposal.objects.filter(pk=repair.pk).update(field_test=False)
+        shown = text(reviewer, "site_monitoring", "shop")
+        assert "Publish the rule" not in shown
+        assert f'href="{reverse("annotate_site", args=["shop"])}">Annotate</a>' in shown
+
     def test_says_what_is_missing_before_a_rule_is_published(self, ops: Client) -> None:
         site_of("shop")
         assert "Nothing to check yet" in text(ops, "site_monitoring", "shop")

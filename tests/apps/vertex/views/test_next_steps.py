@@ -107,6 +107,8 @@ def test_an_open_change_comes_before_all_else_and_its_repair_is_offered(operator
     next_step = step(site, operator)
     assert ("Look at the change", "bad") == (next_step.word, next_step.tone)
     assert reverse("site_change", args=[site.name, change.pk]) == next_step.href
+    Proposal.objects.create(site=site, name="products", decision="proposed", field_test=False)
+    assert "Annotate the new pages" == step(site, operator).word
     Proposal.objects.create(
         site=site, name="products", decision="proposed", from_cluster=change.cluster
     )
