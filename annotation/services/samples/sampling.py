@@ -53,7 +53,8 @@ def draw_samples(run: jobs.JobRun) -> dict[str, Any]:
         pages = sample_pages(_pages_of(cluster), MAX_PAGES)
         pages.sort(key=lambda page: page.url)
         with run.kept_alive():
-            # Page by page, so that no tree stays in memory.
+            # One page after the other, so that no tree stays in memory. A page whose bytes are gone
+            # is read as an empty one: what was seen has as many places as there are pages.
             seen = [sampling.observe(page.tree) for page in read_pages(pages)]
             drawn = sampling.draw(
                 seen,
@@ -61,7 +62,8 @@ def draw_samples(run: jobs.JobRun) -> dict[str, Any]:
                 scheme=params["scheme"],
                 prefer_unseen=params["prefer_unseen"],
             )
-        n_samples += _replace(run, cluster, [(pages[p], gain) for p, gain in drawn])
+        drawn_pages = [(pages[place], gain) for place, gain in drawn]
+        n_samples += _replace(run, cluster, drawn_pages)
         run.report(cluster)
     run.renew(n_done=len(clusters))
     return {"clusters": len(clusters), "samples": n_samples}

@@ -132,7 +132,7 @@ def cluster_vectors_fast(
         for v, mask, covered in zip(distinct.tolist(), best_mask, is_covered, strict=True)
     ]
     masked_by_page = [covering_by_row[row] for row in row_by_page.tolist()]
-    return masked_by_page, _surviving(counts, index, distinct)
+    return masked_by_page, _surviving(distinct, counts_by_row)
 
 
 def _first_pass(
@@ -152,17 +152,23 @@ def _first_pass(
     return np.concatenate(counts), index
 
 
-def _surviving(
-    counts: NDArray[np.int64], index: NDArray[np.intp], distinct: NDArray[np.uint64]
-) -> dict[Masked, int]:
-    """Return the masked vectors that survived the pruning, with their counts."""
-    rows, columns = np.nonzero(counts[index] > 0)
-    return {
-        Masked(v & ~WILD[column], WILD[column]): int(counts[index[row, column]])
-        for row, column, v in zip(
-            rows.tolist(), columns.tolist(), distinct[rows].tolist(), strict=True
-        )
-    }
+def _surviving(distinct: NDArray[np.uint64], counts_by_row: NDArray[np.int64]) -> dict[Masked, int]:
+    """Return the masked vectors that survived the pruning, those with a count above 0, and the counts.
+
+    A row of counts is of one distinct vector, under each mask of WILD. Vectors that become the same
+    under a mask have the same count there: it is taken once.
+    """
+    rows, columns = np.nonzero(counts_by_row > 0)
+    survivors: dict[Masked, int] = {}
+    for v, column, count in zip(
+        distinct[rows].tolist(),
+        columns.tolist(),
+        counts_by_row[rows, columns].tolist(),
+        strict=True,
+    ):
+        wild = WILD[column]
+        survivors[Masked(v & ~wild, wild)] = count
+    return survivors
 
 
 def shingle_vector(body: bytes, content_type: str = "", length: int = LENGTH) -> int | None:

@@ -440,14 +440,18 @@ def _histories(
 def _decide(
     visit: _SiteVisit, pages: Mapping[PageKey, Page], histories: Mapping[int, list[Snapshot]]
 ) -> _Outcome:
-    """Find the visit's snapshot: the one before or after it if the bytes are the same, else a new one."""
+    """Find the visit's snapshot: the one before or after it if the bytes are the same, else a new one.
+
+    A visit that failed has none. `histories` has the pages whose latest snapshot is not older than the visit.
+    """
     prepared = visit.prepared
     page = pages.get(visit.final_page_key)
-    if page is None or prepared.code:
+    if page is None or prepared.code:  # why it failed
         return _Outcome(prepared, page)
-    before, after = page.latest_snapshot, None
     if page.pk in histories:
         before, after = _neighbours(histories[page.pk], prepared)
+    else:
+        before, after = page.latest_snapshot, None
     if before is not None and before.body == prepared.body:
         before.seen_at = max(before.seen_at, prepared.visit.fetched_at)
         if after is None:

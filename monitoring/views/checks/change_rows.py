@@ -122,12 +122,14 @@ def _pages(change: SiteChange, proposal: Proposal | None) -> list[CheckedPage]:
 
 
 def _example(change: SiteChange, checked: CheckedPage, proposal: Proposal | None) -> ChangedPage:
+    """Compare a page with what it was when the rule was published; of a list by its first record."""
     golden = _golden(change, checked)
-    line = next(iter(golden.lines), None) if golden else None
-    new = checked.snapshot or _fetched(checked, proposal)
-    values = _values(line, checked, proposal)
     old = golden.snapshot if golden else None
-    return ChangedPage(checked, old, new, values, orjson.dumps(_marks(old, new, values)).decode())
+    old_records = golden.lines if golden else []
+    new = checked.snapshot or _fetched(checked, proposal)
+    values = _values(old_records[0] if old_records else None, checked, proposal)
+    marks = orjson.dumps(_marks(old, new, values)).decode()
+    return ChangedPage(checked, old, new, values, marks)
 
 
 def _golden(change: SiteChange, checked: CheckedPage) -> GoldenRecord | None:
@@ -145,10 +147,10 @@ def _fetched(checked: CheckedPage, proposal: Proposal | None) -> Snapshot | None
 
 
 def _values(
-    line: Line | None, checked: CheckedPage, proposal: Proposal | None
+    old_record: Line | None, checked: CheckedPage, proposal: Proposal | None
 ) -> list[ChangedValue]:
-    old_values = line.values if line else {}
-    nodes = line.nodes if line else {}
+    old_values = old_record.values if old_record else {}
+    old_nodes = old_record.nodes if old_record else {}
     failures = {failure["attribute"]: failure for failure in checked.failed}
     proposed = proposal.attributes if proposal and proposal.decision in DECIDABLE else {}
     evidence = proposal.evidence.get(checked.page.url, {}) if proposal else {}
@@ -165,7 +167,7 @@ def _values(
             ChangedValue(
                 name=name,
                 old=old,
-                old_path=_first(nodes.get(name)),
+                old_path=_first(old_nodes.get(name)),
                 extracted=failure.get("now"),
                 kind=failure.get("kind", ""),
                 found=texts if isinstance(old, list) else "".join(texts[:1]),

@@ -230,20 +230,20 @@ def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
     if printer.is_within_record(rule):
         lines.append('    <xsl:param name="record"/>')
     lines += indented(_entries_of_record(rule, printer), 2)
-    emitted = _parts(rule, printer) if rule.is_union else _alternatives(rule, 1, printer)
+    emitted = _united(rule, printer) if rule.is_union else _alternatives(rule, 1, printer)
     lines += indented(emitted, 2)
     return [*lines, "  </xsl:template>"]
 
 
-def _parts(rule: AttributeRule, printer: _Printer) -> list[str]:
-    """Return the lines for alternatives that all have their part in the values of a page."""
-    lines: list[str] = []
-    emits = []
-    for number in range(1, len(rule.alternatives) + 1):
-        lines += _declared(rule, number, printer)
-        printer.shared |= templates_for(rule.alternatives[number - 1].selection)
+def _united(rule: AttributeRule, printer: _Printer) -> list[str]:
+    """Return the lines for two alternatives or more, of which each adds to the values of a page."""
+    declarations: list[str] = []
+    emits: list[list[str]] = []
+    for number, alternative in enumerate(rule.alternatives, 1):
+        declarations += _declared(rule, number, printer)
+        printer.shared |= templates_for(alternative.selection)
         emits.append(_emit(rule, number, printer))
-    return [*lines, *print_union(emits)]
+    return [*declarations, *print_union(emits)]
 
 
 def _declared(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
