@@ -90,7 +90,7 @@ class FetchingForm(forms.Form):
         label="Pause between requests",
         min_value=0,
         max_value=MAX_DELAY,
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
+        widget=forms.NumberInput(attrs={"step": "any"}),
         help_text="Seconds for each host. 0 only for sites of your own.",
     )
     obey_robots = forms.BooleanField(

@@ -56,7 +56,7 @@ def delay_field() -> forms.FloatField:
         min_value=0,
         max_value=MAX_DELAY,
         required=False,
-        widget=forms.NumberInput(attrs={"step": "0.1"}),
+        widget=forms.NumberInput(attrs={"step": "any"}),
         help_text="Seconds for each host. Blank: as in the site's settings.",
     )
 

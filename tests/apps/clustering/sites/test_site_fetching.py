@@ -232,6 +232,11 @@ class TestBrowser:
         answer = self.post(browser(Role.ADMINISTRATOR), log_in_url="https://other.example/")
         assert answer.context["form"].errors["log_in_url"]
 
+    def test_the_form_takes_the_pause_that_another_way_has_set(self, shop: Site) -> None:
+        Site.objects.update(crawl_delay=0.25)
+        answer = browser(Role.OPERATOR).get(reverse(self.ADDRESS, args=["shop"]))
+        assert 'value="0.25" step="any"' in answer.content.decode(), "the browser would refuse it"
+
     def test_an_empty_site_says_so(self, shop: Site, settings: Any) -> None:
         settings.FETCH_PROXIES = []
         text = browser(Role.OPERATOR).get(reverse(self.ADDRESS, args=["shop"])).content.decode()
