@@ -579,17 +579,26 @@ def _update(
 
 
 def _renumbered(model: type[models.Model], rows: list[Row], numbers: _Numbers) -> list[Row]:
-    """Return the rows with the numbers that what they name has here."""
-    wanted: dict[str, set[int]] = defaultdict(set)
+    """Return the rows with the numbers that what they name has here.
 
-    def note(label: str, old: int) -> int:
-        wanted[label].add(_number(old))
-        return old
+    Where it is not here, `_renumber` raises ValueError or leaves it out, as the column asks for.
+    """
+    named = _numbers_named(model, rows)
+    new_by_old = {label: numbers.of(label, old) for label, old in named.items()}
+    return [_renumber(model, row, lambda label, old: new_by_old[label].get(old)) for row in rows]
+
+
+def _numbers_named(model: type[models.Model], rows: list[Row]) -> dict[str, set[int]]:
+    """Return the numbers by which rows name others, by the model of these."""
+    named: defaultdict[str, set[int]] = defaultdict(set)
+
+    def note(label: str, number: int) -> int:
+        named[label].add(_number(number))
+        return number
 
     for row in rows:
-        _renumber(model, row, note)
-    new_by_old = {label: numbers.of(label, old) for label, old in wanted.items()}
-    return [_renumber(model, row, lambda label, old: new_by_old[label].get(old)) for row in rows]
+        _renumber(model, row, note)  # only to hear of each number
+    return named
 
 
 def _renumber(model: type[models.Model], row: Row, new: NewNumber) -> Row:

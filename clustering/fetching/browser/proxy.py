@@ -79,6 +79,10 @@ class Proxy:
                         client.close()
 
     def _serve(self, client: socket.socket) -> None:
+        """Do what one connection of the browser asks for, and close it.
+
+        `_connect` answers where it may not lead.
+        """
         with ExitStack() as stack:
             stack.callback(self._slots.release)
             stack.enter_context(client)

@@ -13,8 +13,8 @@ from clustering.models import Cluster, ClusterChange, Clustering, PageMembership
 from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import (
     apply_last_change,
-    apply_without_or_with,
     clusters_of,
+    repeat_changes,
 )
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
 from vertex.core.models import Site, User
@@ -92,7 +92,7 @@ def undo_change(*, change: ClusterChange, actor: User | None) -> None:
         rows = ClusterChange.objects.filter(pk=change.pk, undone_at=None)
         if not rows.update(undone_at=timezone.now()):
             raise ValidationError("this change is undone already")
-        apply_without_or_with(change, clustering)
+        repeat_changes(clustering, toggled=change)
         _record(actor, "cluster_change.undone", change, {"change": change.pk, "kind": change.kind})
     change.refresh_from_db(fields=["undone_at"])
 
@@ -104,7 +104,7 @@ def redo_change(*, change: ClusterChange, actor: User | None) -> None:
         rows = ClusterChange.objects.filter(pk=change.pk, undone_at__isnull=False)
         if not rows.update(undone_at=None):
             raise ValidationError("this change is in force already")
-        apply_without_or_with(change, clustering)
+        repeat_changes(clustering, toggled=change)
         _record(actor, "cluster_change.redone", change, {"change": change.pk, "kind": change.kind})
     change.refresh_from_db(fields=["undone_at"])
 

@@ -55,13 +55,13 @@ def apply_last_change(change: ClusterChange, clustering: Clustering) -> None:
     update_changed_figures(clustering, {change.cluster_id, change.into_id, *parts} - {None})
 
 
-def apply_without_or_with(change: ClusterChange, clustering: Clustering) -> None:
-    """Repeat the changes in force after one was undone or redone, for its own pages if it names any.
+def repeat_changes(clustering: Clustering, *, toggled: ClusterChange) -> None:
+    """Repeat the changes in force after one was undone or redone: of a move for its own pages only.
 
     The cluster of a page follows from where it was found and from the changes, not from other
     pages.
     """
-    pages = set(change.detail["pages"]) if change.kind == ClusterChange.Kind.MOVE else None
+    pages = set(toggled.detail["pages"]) if toggled.kind == ClusterChange.Kind.MOVE else None
     update_changed_figures(clustering, _repeat(clustering, pages))
 
 

@@ -40,7 +40,7 @@ RULE_AGES = (
     (90, "up to 3 months"),
     (365, "up to a year"),
 )
-CAUSES = {
+CAUSES = {  # of alerts of all kinds, the worst first
     Kind.SITE_CHANGED: "The template of pages is another one: their rules no longer fit",
     Kind.HELD: "Constant values came out different and wait for a check before anybody reads them",
     Kind.IMPLAUSIBLE: "Values of bellwethers are right in form and probably wrong",
@@ -146,31 +146,34 @@ def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[Ale
     alerts = list(alerts)
     change_by_site = _changes_of(alerts)
     operated = _operated_sites(user)
-    # In the order of the causes.
-    rows_by_kind: dict[str, list[ShownAlert]] = {kind: [] for kind in [*CAUSES, *Kind.values]}
+    rows_by_kind: defaultdict[str, list[ShownAlert]] = defaultdict(list)
     for alert in alerts:
-        name = alert.site.name
-        href = reverse("site_monitoring", args=[name])
+        href = reverse("site_monitoring", args=[alert.site.name])
         if alert.kind == Kind.SITE_CHANGED:
             href = change_by_site.get(alert.site_id, href)
-        acknowledge = reverse("acknowledge_alert", args=[name, alert.pk])
-        may_act = operated is None or alert.site_id in operated
+        may_act = operated is None or alert.site_id in operated  # None: all sites
         rows_by_kind[alert.kind].append(
             ShownAlert(
                 alert=alert,
                 state=alert.state_at(now).value,
                 href=href,
-                address=acknowledge.removesuffix("acknowledge/"),
+                address=_address_of(alert),
                 may_act=may_act,
                 may_release=may_act and alert.kind in RELEASABLE,
             )
         )
     groups = []
-    for kind, rows in rows_by_kind.items():
+    for kind, why in CAUSES.items():
+        rows = sorted(rows_by_kind[kind], key=lambda row: STATE_ORDER.index(row.state))
         if rows:
-            rows.sort(key=lambda row: STATE_ORDER.index(row.state))
-            groups.append(AlertGroup(kind, Kind(kind).label, CAUSES.get(Kind(kind), ""), rows))
+            groups.append(AlertGroup(kind, kind.label, why, rows))
     return groups
+
+
+def _address_of(alert: Alert) -> str:
+    """Return the address under which an alert is taken up, snoozed and released."""
+    acknowledge = reverse("acknowledge_alert", args=[alert.site.name, alert.pk])
+    return acknowledge.removesuffix("acknowledge/")
 
 
 def open_alerts(sites: SiteQuerySet) -> list[Alert]:

@@ -146,7 +146,10 @@ def learn_panel(*, cluster: Cluster, actor: User | None = None) -> Panel:
 
 
 def panel_of(cluster: Cluster) -> Panel | None:
-    """Return what the newest learnt rule of a cluster makes of its samples; None without a vertical."""
+    """Return what the newest learnt rule of a cluster makes of its samples; None without a vertical.
+
+    Without a rule or annotations the panel has no rows: it says with which sample to begin.
+    """
     vertical = vertical_of(cluster)
     if vertical is None:
         return None
@@ -157,7 +160,8 @@ def panel_of(cluster: Cluster) -> Panel | None:
     rule = learnt.order_by("-version").first()
     if rule is None or not samples.annotated:
         names = [attribute.name for attribute in vertical.attributes.live()]
-        return read.panel(None, ClusterRule(()), [None] * len(snapshots), names)
+        nothing_learnt, nothing_extracted = ClusterRule(()), [None] * len(snapshots)
+        return read.panel(None, nothing_learnt, nothing_extracted, sought=names)
     runnable_rule = runnable(rule)
     extracted = [
         None if tree is None else extract_tree(tree, snapshot.page.url, runnable_rule, nodes=True)
@@ -196,9 +200,13 @@ class _ReadCluster:
         rule: Rule | None,
         learnt: ClusterRule,
         extracted: Sequence[Extracted | None],
-        names: Sequence[str] = (),
+        *,
+        sought: Sequence[str] = (),
     ) -> Panel:
-        """Return what a rule makes of the samples; `names` are the attributes where there is no rule."""
+        """Return what a rule makes of the samples.
+
+        Where nothing is annotated, the attributes `sought` help to choose the sample to begin with.
+        """
         read = self._read_samples(extracted)
         is_list = learnt.boundary is not None
         pages = self._pages_to_assess(read, is_list=is_list)
@@ -206,7 +214,7 @@ class _ReadCluster:
             _as_lists(learnt) if is_list else learnt, self.samples.indexed.columns, pages
         )
         has_annotated = bool(self.samples.annotated)
-        number = outlook.next_page if has_annotated else self._first_page(pages, names)
+        number = outlook.next_page if has_annotated else self._first_page(pages, sought)
         return Panel(
             cluster=self.cluster,
             rule=rule,
@@ -250,7 +258,7 @@ class _ReadCluster:
             )
         return pages
 
-    def _first_page(self, pages: Sequence[SamplePage], names: Sequence[str]) -> int | None:
+    def _first_page(self, pages: Sequence[SamplePage], sought: Sequence[str]) -> int | None:
         """Return the sample to begin with: on which most is suggested, then that shows most."""
         if not pages:
             return None
@@ -263,7 +271,7 @@ class _ReadCluster:
         ]
         best = [number for number, n in enumerate(n_suggested) if n == max(n_suggested)]
         index = self.samples.indexed.index
-        return best[richest(index, [pages[number].bits for number in best], names)]
+        return best[richest(index, [pages[number].bits for number in best], sought)]
 
 
 def _cells(
