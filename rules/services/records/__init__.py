@@ -11,7 +11,7 @@ Start at `extracting.extract_records`: its docstring lists everything that an ex
     stale_records     records from before a redesign, until their pages are extracted again
     record_rows       records as rows of plain values, for the API and exports
     record_exports    records as files; file_formats: a writer for each format
-    typed_columns     the columns of files, each attribute as its type has it
+    export_columns    the columns of files, each attribute as its type has it
     record_schemas    the JSON Schema of a vertical's records
     known_records     what records know of a page that is annotated (a seam)
     exporting         a site's rules as a bundle

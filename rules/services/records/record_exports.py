@@ -16,6 +16,7 @@ from django.conf import settings
 from annotation.algorithms.attribute_types import field_name_of
 from clustering.values.normalising import TEXT as TEXT_TYPE
 from rules.models import Record, RecordQuerySet, Rule
+from rules.services.records.export_columns import RECORD_FIELDS, ExportedAttribute, columns_of
 from rules.services.records.file_formats import (
     CSV,
     JSON_LINES,
@@ -28,7 +29,6 @@ from rules.services.records.file_formats import (
     parquet_file,
 )
 from rules.services.records.record_rows import all_record_rows
-from rules.services.records.typed_columns import RECORD_FIELDS, ExportedAttribute, columns_of
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest

@@ -18,7 +18,7 @@ from allauth.mfa.webauthn.forms import (
 from django import forms
 from django.core.exceptions import ValidationError
 
-from vertex.core.services.people import passwords
+from vertex.core.services.people import log_in_attempts
 
 LONGEST_CODE = 20
 LONGEST_NAME = 60
@@ -46,12 +46,12 @@ class CountedCodeForm(BaseAuthenticateForm):  # type: ignore[misc]  # the librar
     wait = 0  # seconds, where too many were tried
 
     def clean_code(self) -> str:
-        origin = passwords.origin_of(context.request, self.user.username)
+        origin = log_in_attempts.origin_of(context.request, self.user.username)
         try:
-            passwords.check_code(user=self.user, is_right=self._is_right, origin=origin)
-        except passwords.WrongCode as error:
+            log_in_attempts.check_code(user=self.user, is_right=self._is_right, origin=origin)
+        except log_in_attempts.WrongCode as error:
             raise ValidationError(str(error)) from None
-        except passwords.TooManyAttempts as error:
+        except log_in_attempts.TooManyAttempts as error:
             self.wait = error.seconds
             raise ValidationError(str(error)) from None
         return str(self.cleaned_data["code"])

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from vertex.core.models import AuditEntry, LogInAttempt, Role, User
 from vertex.core.services.people import people
-from vertex.core.services.people.passwords import DEVICE_COOKIE
+from vertex.core.services.people.log_in_attempts import DEVICE_COOKIE
 
 PASSWORD, NEW = "seven quiet lanterns", "nine loud harbours"
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from vertex.core.models import AuditEntry, Membership, Role, Site, User
 from vertex.core.services.people import people, tokens
-from vertex.core.services.people.passwords import LogInOrigin, check_log_in
+from vertex.core.services.people.log_in_attempts import LogInOrigin, check_log_in
 
 pytestmark = pytest.mark.both_databases
 

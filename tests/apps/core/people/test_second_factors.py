@@ -19,8 +19,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from vertex.core.models import AuditEntry, LogInAttempt, Role, User
-from vertex.core.services.people import passwords, people, second_factors
-from vertex.core.services.people.passwords import LogInOrigin, TooManyAttempts, WrongCode
+from vertex.core.services.people import log_in_attempts, people, second_factors
+from vertex.core.services.people.log_in_attempts import LogInOrigin, TooManyAttempts, WrongCode
 
 pytestmark = pytest.mark.both_databases
 
@@ -84,7 +84,7 @@ class TestLogIn:
 
         assert reverse("mfa_authenticate") == answer["Location"]
         assert not is_in(client)
-        assert passwords.DEVICE_COOKIE not in client.cookies
+        assert log_in_attempts.DEVICE_COOKIE not in client.cookies
 
     def test_password_and_code_let_in_and_lead_on(self, anna: User) -> None:
         client = Client()
@@ -95,7 +95,7 @@ class TestLogIn:
         assert "/settings/tokens/" == answer["Location"]
         assert is_in(client)
         assert before != client.session.session_key
-        assert client.cookies[passwords.DEVICE_COOKIE].value
+        assert client.cookies[log_in_attempts.DEVICE_COOKIE].value
 
     @pytest.mark.parametrize(
         "target", ["https://evil.example/", "//evil.example", "/\\evil.example"]
@@ -158,7 +158,7 @@ class TestGuessing:
         self, anna: User
     ) -> None:
         client = Client()
-        for _ in range(passwords.FREE_BY_NAME):
+        for _ in range(log_in_attempts.FREE_BY_NAME):
             enter_password(client)
             assert 200 == enter_code(client, wrong_code()).status_code
         enter_password(client)
@@ -174,7 +174,7 @@ class TestGuessing:
     ) -> None:
         client = Client()
         enter_password(client)
-        for _ in range(passwords.FREE_BY_NAME):
+        for _ in range(log_in_attempts.FREE_BY_NAME):
             enter_code(client, wrong_code())
         clock.shift(timedelta(seconds=15))
         enter_code(client, code_now())
@@ -185,7 +185,7 @@ class TestGuessing:
     def test_wrong_codes_do_not_keep_anybody_from_the_password(self, anna: User) -> None:
         client = Client()
         enter_password(client)
-        for _ in range(passwords.FREE_BY_NAME):
+        for _ in range(log_in_attempts.FREE_BY_NAME):
             enter_code(client, wrong_code())
 
         assert reverse("mfa_authenticate") == enter_password(Client())["Location"]
@@ -195,7 +195,7 @@ class TestGuessing:
     ) -> None:
         client = Client()
         enter_password(client, "eddy")
-        for _ in range(passwords.FREE_BY_NAME):
+        for _ in range(log_in_attempts.FREE_BY_NAME):
             client.post(reverse("account_reauthenticate"), {"password": "wrong"})
         answer = client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
 
@@ -210,7 +210,7 @@ class TestGuessing:
         def attack() -> None:
             barrier.wait()
             try:
-                passwords.check_code(user=anna, is_right=lambda: False, origin=LogInOrigin())
+                log_in_attempts.check_code(user=anna, is_right=lambda: False, origin=LogInOrigin())
             except WrongCode:
                 tried.append("tried")
             except TooManyAttempts:
@@ -224,7 +224,7 @@ class TestGuessing:
         for thread in threads:
             thread.join()
 
-        assert len(tried) <= passwords.FREE_BY_NAME
+        assert len(tried) <= log_in_attempts.FREE_BY_NAME
         assert len(tried) == LogInAttempt.objects.filter(is_second_step=True).count()
 
     def test_passkeys_are_begun_a_few_times_a_minute_from_one_network(self, db: None) -> None:
@@ -232,10 +232,10 @@ class TestGuessing:
             Client()
             .get(reverse("mfa_login_webauthn"), headers={"Accept": "application/json"})
             .status_code
-            for _ in range(passwords.BEGINS_BY_ADDRESS + 2)
+            for _ in range(log_in_attempts.BEGINS_BY_ADDRESS + 2)
         ]
 
-        assert [200] * passwords.BEGINS_BY_ADDRESS + [429, 429] == statuses
+        assert [200] * log_in_attempts.BEGINS_BY_ADDRESS + [429, 429] == statuses
 
     def test_what_a_stranger_began_lasts_minutes_and_a_log_in_after_it_hours(
         self, eddy: User, settings: Settings
@@ -245,7 +245,7 @@ class TestGuessing:
         begun = client.session.get_expiry_age()
         enter_password(client, "eddy")
 
-        assert passwords.BEGUN_FOR == begun
+        assert log_in_attempts.BEGUN_FOR == begun
         assert settings.SESSION_COOKIE_AGE == client.session.get_expiry_age()
 
 

@@ -1,7 +1,7 @@
 """People: accounts and roles, log-in, tokens, the audit trail.
 
 people            let people in, say what they may do, close their accounts
-passwords         check a password or a code; how often and how soon it may be tried again
+log_in_attempts   check a password or a code; how often and how soon it may be tried again
 password_rules    what a password must be
 second_factors    who needs one, who has which, and what is done where one is lost
 single_sign_on    the person whom an identity provider names

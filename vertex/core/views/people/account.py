@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from vertex.core.forms.people import AccountForm, LogInForm, PasswordForm
-from vertex.core.services.people import passwords, people, second_factors
+from vertex.core.services.people import log_in_attempts, people, second_factors
 from vertex.core.views.access import needs_log_in, user_of
 from vertex.core.views.toasts import tell
 from vertex.core.views.ways_back import way_back
@@ -30,13 +30,13 @@ def log_in(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _log_in_page(request, form)
     username, password = form.cleaned_data["username"], form.cleaned_data["password"]
-    origin = passwords.origin_of(request, username)
+    origin = log_in_attempts.origin_of(request, username)
     try:
-        user = passwords.check_log_in(username=username, password=password, origin=origin)
-    except passwords.WrongPassword as error:
+        user = log_in_attempts.check_log_in(username=username, password=password, origin=origin)
+    except log_in_attempts.WrongPassword as error:
         form.add_error(None, str(error))
         return _log_in_page(request, form)
-    except passwords.TooManyAttempts as error:
+    except log_in_attempts.TooManyAttempts as error:
         form.add_error(None, str(error))
         return _log_in_page(request, form, wait=error.seconds)
     response: HttpResponse = perform_login(request, user, redirect_url=_safe_next(request))
@@ -85,14 +85,14 @@ def change_password(request: HttpRequest) -> HttpResponse:
 def _is_current_password_right(request: HttpRequest, form: PasswordForm) -> bool:
     """Check the current password with the same patience as a log-in, and say what is wrong."""
     username = user_of(request).username
-    origin = passwords.origin_of(request, username)
+    origin = log_in_attempts.origin_of(request, username)
     try:
-        passwords.check_log_in(
+        log_in_attempts.check_log_in(
             username=username, password=form.cleaned_data["current"], origin=origin
         )
-    except passwords.WrongPassword:
+    except log_in_attempts.WrongPassword:
         form.add_error("current", "This is not your current password.")
-    except passwords.TooManyAttempts as error:
+    except log_in_attempts.TooManyAttempts as error:
         form.add_error("current", str(error))
     else:
         return True

@@ -19,7 +19,7 @@ from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from vertex.core.models import User
-from vertex.core.services.people import passwords, sealing, single_sign_on
+from vertex.core.services.people import log_in_attempts, sealing, single_sign_on
 
 log = structlog.get_logger(__name__)
 
@@ -47,9 +47,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
         request.session.set_expiry(None)
         response = redirect(get_login_redirect_url(request, redirect_url))
         response.set_cookie(
-            passwords.DEVICE_COOKIE,
-            passwords.name_device(user),
-            max_age=passwords.DEVICE_KNOWN_FOR,
+            log_in_attempts.DEVICE_COOKIE,
+            log_in_attempts.name_device(user),
+            max_age=log_in_attempts.DEVICE_KNOWN_FOR,
             secure=settings.SESSION_COOKIE_SECURE,
             httponly=True,
             samesite="Lax",
@@ -58,12 +58,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
 
     def reauthenticate(self, user: User, password: str) -> bool:
         """Return whether the password is right. Raises ValidationError after too many."""
-        origin = passwords.origin_of(context.request, user.username)
+        origin = log_in_attempts.origin_of(context.request, user.username)
         try:
-            passwords.check_log_in(username=user.username, password=password, origin=origin)
-        except passwords.WrongPassword:
+            log_in_attempts.check_log_in(username=user.username, password=password, origin=origin)
+        except log_in_attempts.WrongPassword:
             return False
-        except passwords.TooManyAttempts as error:
+        except log_in_attempts.TooManyAttempts as error:
             raise ValidationError(str(error)) from None
         return True
 

@@ -23,7 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from vertex.core.services.people import passwords
+from vertex.core.services.people import log_in_attempts
 from vertex.core.services.people.single_sign_on import PROVIDER
 from vertex.core.views.access import needs_log_in
 
@@ -65,7 +65,7 @@ class PasskeyLogInView(passkeys.LoginWebAuthnView):  # type: ignore[misc]
     """Log-in by a passkey alone. What it begins is kept for minutes, and few are begun from one network."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if passwords.begins_too_often(request):
+        if log_in_attempts.begins_too_often(request):
             return too_often(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         _keep_for_minutes(request)
@@ -82,7 +82,7 @@ def single_sign_on(request: HttpRequest) -> HttpResponse:
     """Send a stranger to the identity provider."""
     if not settings.OIDC_URL:
         raise Http404("No identity provider is set up.")
-    if passwords.begins_too_often(request):
+    if log_in_attempts.begins_too_often(request):
         return too_often(request)
     response = _ask_provider(request, provider.login, PROVIDER)
     _keep_for_minutes(request)
@@ -101,14 +101,14 @@ def back_from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
 def too_often(request: HttpRequest) -> HttpResponse:
     """Refuse what one network begins too often."""
     response = render(request, "429.html", status=429)
-    response["Retry-After"] = str(passwords.BEGINS_COUNTED_FOR)
+    response["Retry-After"] = str(log_in_attempts.BEGINS_COUNTED_FOR)
     return response
 
 
 def _keep_for_minutes(request: HttpRequest) -> None:
     """Keep what a stranger began no longer than it takes; `post_login` takes that back."""
     if not request.user.is_authenticated:
-        request.session.set_expiry(passwords.BEGUN_FOR)
+        request.session.set_expiry(log_in_attempts.BEGUN_FOR)
 
 
 def _ask_provider(

@@ -11,8 +11,8 @@ import time_machine
 from django.db import connection
 
 from vertex.core.models import LogInAttempt, Role, User
-from vertex.core.services.people import passwords, people
-from vertex.core.services.people.passwords import LogInOrigin, TooManyAttempts, WrongPassword
+from vertex.core.services.people import log_in_attempts, people
+from vertex.core.services.people.log_in_attempts import LogInOrigin, TooManyAttempts, WrongPassword
 
 pytestmark = pytest.mark.both_databases
 
@@ -34,7 +34,7 @@ def anna(db: None) -> User:
 
 
 def log_in(username: str = "anna", password: str = PASSWORD, origin: LogInOrigin = HOME) -> User:
-    return passwords.check_log_in(username=username, password=password, origin=origin)
+    return log_in_attempts.check_log_in(username=username, password=password, origin=origin)
 
 
 def guess(n: int, username: str = "anna", origin: LogInOrigin = HOME) -> None:
@@ -188,7 +188,7 @@ class TestByAddress:
         ],
     )
     def test_a_network_counts_as_one(self, written: str, counted: str) -> None:
-        assert counted == passwords.network_of(written)
+        assert counted == log_in_attempts.network_of(written)
 
 
 class TestKnownDevice:
@@ -197,7 +197,7 @@ class TestKnownDevice:
     def test_a_device_used_before_gets_in_while_strangers_have_to_wait(
         self, anna: User, clock: time_machine.Traveller
     ) -> None:
-        device = passwords.known_device(passwords.name_device(anna), "anna")
+        device = log_in_attempts.known_device(log_in_attempts.name_device(anna), "anna")
         guess(5, origin=ELSEWHERE)
 
         assert 15 == wait_of(password=PASSWORD, origin=HOME)
@@ -206,7 +206,7 @@ class TestKnownDevice:
     def test_a_device_gets_in_from_an_address_that_has_to_wait(
         self, anna: User, clock: time_machine.Traveller
     ) -> None:
-        device = passwords.known_device(passwords.name_device(anna), "anna")
+        device = log_in_attempts.known_device(log_in_attempts.name_device(anna), "anna")
         for number in range(20):
             guess(1, f"name-{number}")
 
@@ -216,21 +216,21 @@ class TestKnownDevice:
     def test_guessing_on_a_known_device_is_slow_as_well(
         self, anna: User, clock: time_machine.Traveller
     ) -> None:
-        device = passwords.known_device(passwords.name_device(anna), "anna")
+        device = log_in_attempts.known_device(log_in_attempts.name_device(anna), "anna")
         guess(5, origin=LogInOrigin(device=device))
 
         assert 15 == wait_of(origin=LogInOrigin(device=device))
 
     def test_a_device_is_known_for_its_user_only(self, anna: User) -> None:
         people.create_user(username="eddy", password=PASSWORD, actor=None)
-        cookie = passwords.name_device(anna)
+        cookie = log_in_attempts.name_device(anna)
 
-        assert passwords.known_device(cookie, "ANNA")
-        assert "" == passwords.known_device(cookie, "eddy")
+        assert log_in_attempts.known_device(cookie, "ANNA")
+        assert "" == log_in_attempts.known_device(cookie, "eddy")
 
     @pytest.mark.parametrize("forged", ["", "x", "WzEsImFiYyJd:1abcde:forged"])
     def test_a_forged_cookie_is_no_device(self, anna: User, forged: str) -> None:
-        assert "" == passwords.known_device(forged, "anna")
+        assert "" == log_in_attempts.known_device(forged, "anna")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -256,5 +256,5 @@ def test_of_many_guesses_at_once_no_more_than_the_free_ones_are_tried() -> None:
     for thread in threads:
         thread.join()
 
-    assert len(tried) <= passwords.FREE_BY_NAME
+    assert len(tried) <= log_in_attempts.FREE_BY_NAME
     assert len(tried) == LogInAttempt.objects.count()

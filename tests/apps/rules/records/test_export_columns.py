@@ -16,9 +16,9 @@ import pytest
 from pyarrow import parquet
 
 from rules.models import Record, Rule
+from rules.services.records.export_columns import ExportedAttribute, columns_of
 from rules.services.records.file_formats import CSV, JSON_LINES, PARQUET
 from rules.services.records.record_exports import export_parts
-from rules.services.records.typed_columns import ExportedAttribute, columns_of
 from tests.apps.clustering.api_cast import caller
 from tests.apps.rules.record_cast import shop_with_records
 from vertex.core.models import Role
