@@ -413,20 +413,19 @@ async def _body(
     length = next(iter(_all_of(headers, b"content-length")), "")
     if not request.is_cut and length.isdigit() and int(length[:20]) > request.max_bytes:
         raise BodyTooLarge(request.max_bytes)
-    pieces: list[bytes] = []
-    n_bytes = 0
+    body = bytearray()  # a list of pieces of one byte each would be ten times as large
     async for piece in connection.body():
-        pieces.append(piece)
-        n_bytes += len(piece)
-        if n_bytes > request.max_bytes:
+        body += piece
+        if len(body) > request.max_bytes:
             if not request.is_cut:
                 raise BodyTooLarge(request.max_bytes)
             break
     if not layers:
-        return b"".join(pieces)[: request.max_bytes]
+        return bytes(body[: request.max_bytes])
     # What was compressed may take long to undo: not on the loop, where all others wait for it.
+    packed = [bytes(body)]
     return await do_in_few_threads(
-        partial(decompress, pieces, encoding, request.max_bytes, is_cut=request.is_cut)
+        partial(decompress, packed, encoding, request.max_bytes, is_cut=request.is_cut)
     )
 
 

@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from functools import lru_cache
+from time import monotonic
 from typing import Final
 
 import certifi
@@ -21,6 +22,10 @@ from clustering.fetching.refusals import FetchRefused
 MAX_SILENCE: Final = 15.0  # seconds without a byte
 MAX_HEAD_BYTES: Final = 100 * 1024  # of status and headers
 MAX_UNREAD_BYTES: Final = 256 * 1024  # that have come and nobody took yet
+MAX_INTERIM_ANSWERS: Final = 20  # before the answer itself
+TURN_SECONDS: Final = (
+    0.002  # of reading what has come, after which all others on the loop have a turn
+)
 QUICK_ACKNOWLEDGEMENT: Final = getattr(socket, "TCP_QUICKACK", None)  # Linux; it holds for one read
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -53,6 +58,7 @@ class Connection:
         self._wire = wire
         self._silence = silence
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
+        self._turn_ends_at = 0.0
 
     async def ask(
         self, method: str, target: str, headers: Sequence[tuple[str, str]], content: bytes
@@ -67,12 +73,13 @@ class Connection:
         except h11.LocalProtocolError as error:
             raise AnswerBroken(f"the request cannot be written: {error}") from None
         self._wire.write(sent)
-        while True:
+        for _ in range(MAX_INTERIM_ANSWERS + 1):
             event = await self._next_event()
             if isinstance(event, h11.Response):
                 return event
             if not isinstance(event, h11.InformationalResponse):
                 raise AnswerBroken("no answer, but something else")
+        raise AnswerBroken(f"more than {MAX_INTERIM_ANSWERS} interim answers before the answer")
 
     async def body(self) -> AsyncIterator[bytes]:
         """Yield the answer's body as it comes."""
@@ -101,6 +108,7 @@ class Connection:
 
     async def _next_event(self) -> h11.Event | type[h11.NEED_DATA | h11.PAUSED]:
         """Return what comes next, never that more data are needed."""
+        await self._give_way()
         try:
             while True:
                 event = self._http.next_event()
@@ -112,6 +120,16 @@ class Connection:
                 self._http.receive_data(piece)
         except h11.RemoteProtocolError as error:
             raise AnswerBroken(str(error)) from None
+
+    async def _give_way(self) -> None:
+        """Suspend once in a while, so that all others on the loop have a turn.
+
+        What has come may be pieces of one byte, and thousands of them are read without waiting for any.
+        """
+        if monotonic() < self._turn_ends_at:
+            return
+        await asyncio.sleep(0)
+        self._turn_ends_at = monotonic() + TURN_SECONDS
 
 
 async def open_connection(

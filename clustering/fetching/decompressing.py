@@ -144,7 +144,7 @@ def _pieces(stream: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:
 def _unbrotli(chunks: Iterable[bytes]) -> Iterator[bytes]:
     stream = brotli.Decompressor()
     try:
-        for chunk in chunks:
+        for chunk in _slices(chunks, PIECE_BYTES):
             if stream.is_finished():
                 return
             piece = stream.process(chunk, output_buffer_limit=PIECE_BYTES)

@@ -54,6 +54,11 @@ REFUSED = {
     "a blank before the colon": OK + LENGTH + b"X-Blank : 1\r\n\r\n" + PAGE,
     "another protocol": b"ICY 200 OK\r\n" + LENGTH + b"\r\n" + PAGE,
     "no head": PAGE,
+    "interim answers without end": b"HTTP/1.1 103 Hints\r\n\r\n" * 21
+    + OK
+    + LENGTH
+    + b"\r\n"
+    + PAGE,
     "packed by its header only": OK + LENGTH + b"Content-Encoding: gzip\r\n\r\n" + PAGE,
 }
 
