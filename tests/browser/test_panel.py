@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -70,4 +71,39 @@ def test_while_a_rule_is_learnt_anew_the_panel_says_that_it_is_out_of_date(
     for route in held:
         route.continue_()
     expect(learning).to_be_hidden()
-    expect(page.locator("#rule-panel[aria-busy]")).to_have_count(0)
+    expect_rest(page)
+
+
+def test_a_field_that_was_made_larger_breaks_no_rule_of_the_page_when_the_next_comes(
+    annotated_shop: str, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(f"/sites/shop/clusters/{annotated_shop}/samples/3/")
+    field = page.locator("#page-comments textarea")
+    expect(field).to_be_visible()
+    expect(page.locator("#rule-panel .stop-sign strong")).to_be_visible()
+    field.evaluate("(field) => (field.style.height = '90px')")  # as dragging its corner does
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Sample 3 of 14")).to_have_count(0)
+    expect(page.locator("#page-comments textarea[style]")).to_have_count(0)
+    expect_rest(page)
+
+
+def test_what_was_still_on_its_way_is_not_accepted_without_a_word(
+    annotated_shop: str, open_page: Callable[..., Page]
+) -> None:
+    page = open_page("about:blank")
+    proposals = re.compile(r"/(suggestions|prefill)/")
+    page.route(proposals, lambda _route: None)
+    page.goto(f"/sites/shop/clusters/{annotated_shop}/samples/3/")
+    expect(page.locator("iframe[data-ready]").first).to_be_attached()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("Nothing was accepted there")).to_be_visible()
+    page.unroute(proposals)  # what was held goes on
+    expect_rest(page)
+
+
+def expect_rest(page: Page) -> None:
+    """Wait until all is saved and learnt: the server is asked for nothing more."""
+    expect(page.locator("[data-saving]")).to_have_text("Saved")
+    expect(page.locator("[aria-busy], .htmx-request, .htmx-settling")).to_have_count(0)

@@ -54,6 +54,11 @@ export class Sample {
     return this.#rows.active;
   }
 
+  /** Whether what is proposed is there. */
+  get isPrepared() {
+    return "prepared" in this.element.dataset;
+  }
+
   get isAnnotated() {
     return this.#rows.isAnnotated;
   }

@@ -104,6 +104,9 @@ async function accept() {
   await route.hold(Promise.race([isKnown, timeout])); // a second key waits until the page is there
   const annotations = sample.proposed();
   const gesture = annotations.length ? { gesture: "accept", annotations } : null;
+  if (!gesture && !sample.isPrepared) {
+    showToast("Nothing was accepted there: what is proposed was still on its way.", { href: sample.href });
+  }
   if (gesture || sample.isAnnotated) route.accept(sample.href);
   const next = route.after(sample);
   rule.hasRecords ||= sample.hasRecords;
