@@ -83,7 +83,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             if body and path != "/0" and host == BOMBING:
                 body, encoding = bomb(), "Content-Encoding: gzip\r\n"
             elif body and path != "/0" and host == HOSTILE:
-                body = hostile_page(int(path.removeprefix("/")))
+                body = hostile_page(int(path.rpartition("/")[2]))
             status = "200 OK" if body else "404 Not Found"
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{encoding}Content-Length: {len(body)}\r\n\r\n"
             writer.write(head.encode() + body)

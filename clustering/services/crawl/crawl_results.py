@@ -30,6 +30,7 @@ from clustering.services.crawl.frontier import (
 from clustering.services.pages.pages import (
     FAILED,
     PreparedVisit,
+    Preparing,
     SiteVisits,
     StoredVisit,
     Visit,
@@ -297,10 +298,11 @@ class PreparedAnswers:
 
 def prepare_answers(
     tasks_by_writer: Sequence[tuple[CrawlWriter, Sequence[FetchTask]]],
+    do: Callable[[Preparing], list[PreparedVisit]] | None = None,
 ) -> list[PreparedAnswers]:
     """Judge answers and parse the pages among them; their bodies go into the page store.
 
-    Call it outside a transaction. Raises DiskFull.
+    Call it outside a transaction. `do` is as of `prepare_visits`. Raises DiskFull.
     """
     answers = [
         PreparedAnswers(
@@ -314,7 +316,7 @@ def prepare_answers(
         for task, page, outcome in prepared.judged
         if outcome.state == Page.State.STORED and not outcome.is_unchanged
     ]
-    visits = prepare_visits([_visit_of(task, page) for _, task, page in pages])
+    visits = prepare_visits([_visit_of(task, page) for _, task, page in pages], do)
     for (prepared, _, _), visit in zip(pages, visits, strict=True):
         prepared.visits.append(visit)
     return answers

@@ -604,13 +604,12 @@ class Crawler:
 
     @property
     def n_held_bytes(self) -> int:
-        """Return the size of the answers that came and are not stored."""
-        return sum(
-            task.n_bytes for queue in self.queues.values() for task in queue.tasks if task.is_ready
-        )
+        """Return the size of the answers that came and are not being stored."""
+        tasks = (task for queue in self.queues.values() for task in queue.tasks)
+        return sum(task.n_bytes for task in tasks if task.is_ready and not task.is_taken)
 
     def take_ready(self, at_most: int) -> list[tuple[HostQueue, FetchTask]]:
-        """Remove and return answers that can be stored, those of each host in the order of asking."""
+        """Return answers that can be stored, those of each host in the order of asking."""
         ready: list[tuple[HostQueue, FetchTask]] = []
         for queue in self.queues.values():
             ready += [(queue, task) for task in queue.take_ready(at_most - len(ready))]
@@ -625,7 +624,9 @@ class Crawler:
         return JobProgress(self.run, n_done, n_total, self.message())
 
     def note_stored(self, result: BatchResult, n_answers: int) -> None:
-        """Go on from a batch that is stored, and report its pages."""
+        """Go on from the answers that were taken and are stored, and report their pages."""
+        for queue in self.queues.values():
+            queue.forget_taken()
         self.n_visited += result.n_visited
         self.n_due += len(result.retries) - n_answers
         for page in result.retries:

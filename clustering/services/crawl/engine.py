@@ -11,13 +11,14 @@ from __future__ import annotations
 import heapq
 import math
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from queue import Empty
 from time import monotonic
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol, Self, TypeVar
 
 import structlog
 from django.db import transaction
@@ -41,8 +42,10 @@ BEAT_SECONDS: Final = 1.0  # between two looks whether the jobs are still held
 LEASE_BEAT_SECONDS: Final = 15.0  # after which the leases of jobs and hosts are renewed
 MAX_HELD_BYTES: Final = 64 * 1024 * 1024  # answers that wait to be stored
 MAX_SLEEP: Final = 0.5  # seconds without a look at anything
+NO_JOB: Final = 0
 
 log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
 Answers = tuple[Crawler, Sequence[tuple[HostQueue, FetchTask]]]  # of one crawl, in their order
 
@@ -185,7 +188,7 @@ class Engine:
         self.beat()  # first: a process that stood still may have lost the hosts that it would ask
         self._look_at_woken()
         self._store_when_due()
-        self._collect()
+        self._collect(self._patience())
         self._look_at_woken()
         self._store_when_due()
 
@@ -216,10 +219,10 @@ class Engine:
         if look_again_at < math.inf:
             self.wake(crawler, look_again_at)
 
-    def _collect(self) -> None:
+    def _collect(self, patience: float) -> None:
         """Wait a moment for answers, and take all that are there."""
         try:
-            self._accept(self.requests.settled.get(timeout=self._patience()))
+            self._accept(self.requests.settled.get(timeout=patience))
             while True:
                 self._accept(self.requests.settled.get_nowait())
         except Empty:
@@ -227,12 +230,14 @@ class Engine:
 
     def _patience(self) -> float:
         """Return how long nothing needs to be done but to wait for answers."""
-        now = monotonic()
-        moments = [self._store_at, self._beaten_at + BEAT_SECONDS, now + MAX_SLEEP]
-        if self._looks:
-            next_look_at, _, _ = self._looks[0]
-            moments.append(next_look_at)
-        return max(0.0, min(moments) - now)
+        seconds = min(self._store_at, self._beaten_at + BEAT_SECONDS) - monotonic()
+        return min(max(0.0, seconds), self._seconds_to_next_look())
+
+    def _seconds_to_next_look(self) -> float:
+        if not self._looks:
+            return MAX_SLEEP
+        next_look_at, _, _ = self._looks[0]
+        return min(max(0.0, next_look_at - monotonic()), MAX_SLEEP)
 
     def _accept(self, task: FetchTask) -> None:
         crawler = self.crawlers.get(task.job)
@@ -287,7 +292,8 @@ class Engine:
 
     def _store_together(self, batch: Sequence[Answers]) -> None:
         prepared = prepare_answers(
-            [(crawler.writer, [task for _, task in answers]) for crawler, answers in batch]
+            [(crawler.writer, [task for _, task in answers]) for crawler, answers in batch],
+            self._go_on_beside,
         )
         with transaction.atomic():
             not_held = held_jobs.why_not_held(crawler.run for crawler, _ in batch)
@@ -320,6 +326,23 @@ class Engine:
             if errors:
                 crawler.error = errors[0]
             self.wake(crawler)
+
+    def _go_on_beside(self, work: Callable[[], T]) -> T:
+        """Return what work returns that takes long; hosts are asked and their answers taken meanwhile.
+
+        A page that is made to cost much would hold up all crawls.
+        """
+        with ThreadPoolExecutor(1) as beside:
+            done = beside.submit(work)
+            done.add_done_callback(self._wake_up)
+            while not done.done():
+                self._look_at_woken()
+                self._collect(self._seconds_to_next_look())
+        return done.result()
+
+    def _wake_up(self, _done: object) -> None:
+        """End the wait for answers: one of no crawl has come."""
+        self.requests.settled.put(FetchTask(NO_JOB, None))
 
     # Staying alive
 

@@ -115,6 +115,7 @@ class FetchTask:
     asked_at: float = field(default_factory=monotonic)
     ready_at: float = 0.0
     is_ready: bool = False  # settled, and seen by the crawl's own thread
+    is_taken: bool = False  # it is being stored
 
     @property
     def was_asked(self) -> bool:

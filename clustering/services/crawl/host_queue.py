@@ -6,6 +6,8 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
+from operator import attrgetter
 from time import monotonic
 from typing import Final
 
@@ -121,12 +123,12 @@ class HostQueue:
         Answers of many hosts are cheaper to store together, and a host that is asked every few seconds loses
         nothing by that.
         """
-        n_ready = self.n_ready
-        if not n_ready:
+        ready = self.ready_tasks
+        if not ready:
             return math.inf
-        if n_ready >= FULL_BATCH:
+        if len(ready) >= FULL_BATCH:
             return 0.0
-        first_ready_at = self.tasks[0].ready_at
+        first_ready_at = ready[0].ready_at
         if self.n_outstanding:
             return first_ready_at + MAX_HOLD_AT_WORK
         return min(self.next_at, first_ready_at + MAX_HOLD)
@@ -211,21 +213,22 @@ class HostQueue:
         self._may_have_due = False
 
     def take_ready(self, at_most: int) -> list[FetchTask]:
-        """Remove and return the tasks that are ready and whose predecessors are."""
-        ready: list[FetchTask] = []
-        while self.tasks and self.tasks[0].is_ready and len(ready) < at_most:
-            ready.append(self.tasks.popleft())
-        return ready
+        """Return tasks that could be stored now; they stay here until they are."""
+        taken = self.ready_tasks[:at_most]
+        for task in taken:
+            task.is_taken = True
+        return taken
+
+    def forget_taken(self) -> None:
+        """Remove the tasks that were stored: those that were taken."""
+        while self.tasks and self.tasks[0].is_taken:
+            self.tasks.popleft()
 
     @property
-    def n_ready(self) -> int:
-        """Count the tasks that could be stored now."""
-        n = 0
-        for task in self.tasks:
-            if not task.is_ready:
-                break
-            n += 1
-        return n
+    def ready_tasks(self) -> list[FetchTask]:
+        """Return the tasks that are ready and whose predecessors are, but for those being stored."""
+        ready = takewhile(attrgetter("is_ready"), self.tasks)
+        return [task for task in ready if not task.is_taken]
 
     def _strike(self, task: FetchTask, pause: timedelta | None) -> None:
         if pause is not None:

@@ -7,10 +7,11 @@ Two steps, so that no transaction waits for a disk: `prepare_visits` parses and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -23,7 +24,7 @@ from clustering.dom.page import MAX_BYTES, PageTooLarge
 from clustering.models import Link, Page, Snapshot
 from clustering.services.children.limits import CallFailed, CallStopped, call_when_free
 from vertex.core.models import Job, Refusal, Site
-from vertex.core.storage import page_store
+from vertex.core.storage import PageStore, page_store
 from vertex.core.texts import storable
 
 N_PARSERS = 2  # limited children that parse side by side
@@ -106,14 +107,25 @@ class StoredVisit:
     status: int | None = None  # of the snapshot, where the host said that nothing has changed
 
 
-def prepare_visits(visits: Sequence[Visit]) -> list[PreparedVisit]:
+Preparing: TypeAlias = Callable[[], list[PreparedVisit]]
+
+
+def prepare_visits(
+    visits: Sequence[Visit], do: Callable[[Preparing], list[PreparedVisit]] | None = None
+) -> list[PreparedVisit]:
     """Parse the pages, find their links and keep their bodies, outside a transaction.
 
-    Raises DiskFull, StoreAway.
+    That takes long and needs no database: where `do` is given, it has it done beside something else. Raises
+    DiskFull, StoreAway.
     """
-    bodies = [visit.body for visit in visits if len(visit.body) <= MAX_BYTES]
     store = page_store()
     store.check()  # here, as it may ask the database
+    preparing = partial(_parse_and_keep, store, visits)
+    return preparing() if do is None else do(preparing)
+
+
+def _parse_and_keep(store: PageStore, visits: Sequence[Visit]) -> list[PreparedVisit]:
+    bodies = [visit.body for visit in visits if len(visit.body) <= MAX_BYTES]
     with ThreadPoolExecutor(1) as keeper, ThreadPoolExecutor(N_PARSERS) as parsers:
         # The disk works while the pages are parsed.
         storing = keeper.submit(store.put_many, bodies)

@@ -16,6 +16,7 @@ from django.utils import timezone
 from clustering.models import Host, Link, Page, Snapshot
 from clustering.services.crawl import crawl_results, crawling, engine, hosts
 from clustering.services.crawl.fetch_service import MANY_DEATHS, FetchService
+from clustering.services.pages import pages
 from tests.apps.clustering.fake_host import LONG_BEFORE, Answer, FakeHost, drip, hang, page
 from tests.conftest import IS_FULL
 from vertex.core.models import Heartbeat, Job, Site
@@ -115,9 +116,9 @@ def test_a_step_stores_few_answers_however_many_wait(
     """Between two batches it is looked whether crawls were cancelled, and whether the process is to end."""
     stored_in_step: list[int] = []
 
-    def count_and_prepare(answers: Any) -> Any:
+    def count_and_prepare(answers: Any, do: Any) -> Any:
         stored_in_step.append(sum(len(of_crawl) for _, of_crawl in answers))
-        return crawl_results.prepare_answers(answers)
+        return crawl_results.prepare_answers(answers, do)
 
     monkeypatch.setattr(engine, "prepare_answers", count_and_prepare)
     monkeypatch.setattr(engine, "MAX_BATCH", 5)
@@ -138,6 +139,37 @@ def test_a_step_stores_few_answers_however_many_wait(
     for site, host in hosts:
         urls = list(Page.objects.filter(site=site).order_by("id").values_list("url", flat=True))
         assert urls == [f"{host.url}/"] + [f"{host.url}/{n}" for n in range(1, 8)]
+
+
+def test_a_page_that_takes_long_to_read_holds_up_no_request(
+    service: FetchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse_and_keep = pages._parse_and_keep
+    names = [f"/{number}" for number in range(400)]  # more than are fetched until it is seen
+    n_meanwhile: list[int] = []
+    with (
+        FakeHost({"/": page(*names)} | dict.fromkeys(names, page())) as host,
+        FakeHost({"/": page()}) as heavy,
+    ):
+
+        def read_slowly(store: Any, visits: Any) -> Any:
+            """Read the heavy page only once the other host was asked for three pages more."""
+            n_before, deadline = len(host.paths), time.monotonic() + PATIENCE
+            if any(visit.url.startswith(heavy.url) for visit in visits):
+                while len(host.paths) < n_before + 3 and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                n_meanwhile.append(len(host.paths) - n_before)
+            return parse_and_keep(store, visits)
+
+        monkeypatch.setattr(pages, "_parse_and_keep", read_slowly)
+        for name, each in (("other", host), ("heavy", heavy)):
+            site = Site.objects.create(name=name, root_url=f"{each.url}/", crawl_delay=0.05)
+            ask_for_crawl(site)
+            go_on_until(service, lambda: Page.objects.filter(state=Page.State.STORED).exists())
+        go_on_until(service, lambda: Job.objects.filter(state=Job.State.DONE).exists())
+
+    assert n_meanwhile[0] >= 3
+    assert "heavy" == Job.objects.get(state=Job.State.DONE).site.name  # type: ignore[union-attr] # it has one
 
 
 @pytest.mark.both_databases
