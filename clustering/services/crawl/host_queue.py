@@ -214,10 +214,10 @@ class HostQueue:
 
     def take_ready(self, at_most: int) -> list[FetchTask]:
         """Return tasks that could be stored now; they stay here until they are."""
-        taken = self.ready_tasks[:at_most]
-        for task in taken:
+        tasks = self.ready_tasks[:at_most]
+        for task in tasks:
             task.is_taken = True
-        return taken
+        return tasks
 
     def forget_taken(self) -> None:
         """Remove the tasks that were stored: those that were taken."""
