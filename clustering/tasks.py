@@ -27,7 +27,8 @@ from vertex.core.tasks import register
 KINDS = (
     importing.IMPORT_PAGES,
     crawling.CRAWL_SITE,
-    address_lists.VISIT_ADDRESSES,
+    # The pages are visited once the list is read: see `fetch_service`.
+    replace(address_lists.VISIT_ADDRESSES, work=address_lists.read_list),
     revisiting.REVISIT_PAGES,
     sitemap_crawling.CRAWL_SITEMAPS,
     search_log.IMPORT_SEARCH_LOG,

@@ -5,6 +5,7 @@ Start at `crawling`, which describes a crawl and runs it.
 crawling       the crawl of a site, asked for, run and resumed
 list_crawling  the crawl of one list with its records
 address_lists  visits to the addresses of a list
+listed_pages   what a job keeps of its list once all its pages are due
 revisiting     visits to known pages, and to new ones that they lead to
 sitemap_crawling  the crawl of what sitemaps list
 exploring      the crawl that visits only what a site model asks for

@@ -1,7 +1,8 @@
 """Visit the addresses of a list: those pages and no others, with a crawl's own manners.
 
-The list is a file with an address a line, handed in or read from the site when the visit begins. What of
-it was visited are rows: a job that was cut off reads the list again and goes on with what is left.
+The list is a file with an address a line, handed in or read from the site when the visit begins. Its
+addresses become rows: a job that was cut off goes on with what is left of them, and reads the list again
+only where it was not read to its end.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from clustering.fetching.decompressing import decompress
 from clustering.fetching.refusals import FetchRefused
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.engine import Engine
+from clustering.services.crawl.errands import open_errands, postpones
 from clustering.services.crawl.frontier import LinkTarget
 from clustering.services.crawl.limits import CrawlLimits, entry_at
+from clustering.services.crawl.listed_pages import figures_of, is_listed, keep_listed
 from vertex.core.models import Job, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
@@ -31,7 +34,7 @@ from vertex.core.services.files.files import (
     read_lines,
     regular_file,
 )
-from vertex.core.services.jobs.jobs import JobFailed, JobRun
+from vertex.core.services.jobs.jobs import JobFailed, JobRun, hand_back
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.texts import storable
 
@@ -108,29 +111,26 @@ def visit_addresses(run: JobRun) -> dict[str, Any]:
     What cannot be visited leaves a refusal. Raises JobFailed where the list cannot be read, or no page
     could be stored.
     """
-    source = Path(run.job.params["source"])
-    url = run.job.params.get("url", "")
     with Engine() as engine:
         crawler = engine.take(run, follows_links=False)
         crawler.begin()
-        try:
-            if url:
-                file = io.BytesIO(_read_list_at(crawler, url))
-                n_addresses = _make_due(crawler, url, _addresses_in(file))
-            else:
-                n_addresses = _make_due(crawler, source.name, read_addresses(source))
-        except UnreadableFile as error:
-            raise JobFailed(str(error)) from error
-        if not n_addresses:
-            raise JobFailed("there is no address in the list")
-        crawler.check_has_pages(
-            f"none of {n_addresses:,} address(es) is of the site; see the refusals"
-        )
+        if not is_listed(run.job):
+            _list_pages(crawler)
         crawler.visit_due()
-        result = crawler.end() | {"addresses": n_addresses}
-    run.finish(result)  # before the list goes: without it the visit could not be repeated
-    uploads.drop_upload(source)
-    return result
+        return crawler.end() | figures_of(run.job)
+
+
+@postpones
+def read_list(run: JobRun) -> dict[str, Any]:
+    """Make the addresses of a job's list due, and leave the visits to whoever takes the job next.
+
+    So a list whose visit takes days holds up no other. Raises JobFailed where the list cannot be read.
+    """
+    with open_errands(run) as errands:
+        errands.crawler.begin()
+        _list_pages(errands.crawler)
+    hand_back(run)
+    return {}
 
 
 VISIT_ADDRESSES = JobKind(
@@ -153,6 +153,25 @@ def _addresses_in(stream: BinaryIO) -> Iterator[tuple[int, str | BadLine]]:
             yield number, line
         elif not line.startswith(COMMENT):
             yield number, _decoded(line)
+
+
+def _list_pages(crawler: Crawler) -> None:
+    """Make the addresses of the list of a crawl's job due, and keep how many they are. Raises JobFailed."""
+    source = Path(crawler.run.job.params["source"])
+    url = crawler.run.job.params.get("url", "")
+    try:
+        if url:
+            file = io.BytesIO(_read_list_at(crawler, url))
+            n_addresses = _make_due(crawler, url, _addresses_in(file))
+        else:
+            n_addresses = _make_due(crawler, source.name, read_addresses(source))
+    except UnreadableFile as error:
+        raise JobFailed(str(error)) from error
+    if not n_addresses:
+        raise JobFailed("there is no address in the list")
+    crawler.check_has_pages(f"none of {n_addresses:,} address(es) is of the site; see the refusals")
+    keep_listed(crawler.run, {"addresses": n_addresses})
+    uploads.drop_upload(source)  # its addresses are rows now
 
 
 def _decoded(line: bytes) -> str | BadLine:

@@ -115,12 +115,14 @@ class Engine:
         self.crawlers[run.job.pk] = crawler
         return crawler
 
-    def begin(self, run: JobRun, links: SomeLinks | None = None) -> Crawler:
-        """Take a crawl in that follows links, and begin it or go on where it stopped.
+    def begin(
+        self, run: JobRun, links: SomeLinks | None = None, *, follows_links: bool = True
+    ) -> Crawler:
+        """Take a crawl in, and begin it or go on where it stopped.
 
-        With `links` it follows those to new pages only.
+        With `links` it follows those to new pages only, without `follows_links` none.
         """
-        crawler = self.take(run)
+        crawler = self.take(run, follows_links=follows_links)
         if links is not None:
             crawler.frontier.only_new = True
             crawler.writer.leads_on = links.leads_on

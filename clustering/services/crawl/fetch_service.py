@@ -1,9 +1,9 @@
 """Do the jobs of the queue `fetch` in one process: crawls of many sites, side by side.
 
 A crawl that visits all pages is driven by the engine of this process, together with all others of its
-kind. Work that decides page by page what to visit has a thread of its own, with an engine for itself;
-all of them share the loop of the network. Other processes like this one may run beside it: jobs and
-hosts are leased, and nothing else is shared.
+kind; so are the pages of a list, once it is read. Work that reads a list, or decides page by page what
+to visit, has a thread of its own, with an engine for itself; all of them share the loop of the network.
+Other processes like this one may run beside it: jobs and hosts are leased, and nothing else is shared.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.crawling import visits_all_pages
 from clustering.services.crawl.engine import Engine, stopping
 from clustering.services.crawl.hosts import release_left_hosts
+from clustering.services.crawl.listed_pages import figures_of, is_listed
 from clustering.services.crawl.revisiting import links_to_follow
 from vertex.core.models import Job
 from vertex.core.models.jobs import JobQuerySet
@@ -148,7 +149,7 @@ class FetchService:
 
     def _take(self, job: Job) -> None:
         """Take a job up, unless as many of its kind are held already or another process has it."""
-        if visits_all_pages(job) or links_to_follow(job) is not None:
+        if visits_all_pages(job) or is_listed(job) or links_to_follow(job) is not None:
             if len(self.engine.crawlers) < MAX_CRAWLS:
                 self._take_crawl(job)
         elif len(self._threads) < MAX_THREADS:
@@ -158,7 +159,8 @@ class FetchService:
         with suppress(JobNotClaimed):
             run = jobs.claim_job(job.pk)
             with held_jobs.caught() as errors:
-                self.engine.begin(run, links_to_follow(run.job))
+                follows_links = not is_listed(run.job)
+                self.engine.begin(run, links_to_follow(run.job), follows_links=follows_links)
             if errors:
                 jobs.end_with(run, errors[0])
 
@@ -183,7 +185,7 @@ class FetchService:
         if crawler.error is not None:
             jobs.end_with(crawler.run, crawler.error)
             return
-        crawler.run.finish(crawler.end())
+        crawler.run.finish(crawler.end() | figures_of(crawler.run.job))
 
     def _give_back(self) -> None:
         """Make the jobs due again for whoever comes next, and release the hosts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +16,39 @@ from django.test import Client
 from django.urls import reverse
 
 from clustering.models import Page, Snapshot
+from clustering.services.crawl import fetch_service
 from clustering.services.crawl.address_lists import (
     VISIT_ADDRESSES,
     address_list_request,
+    read_list,
     visit_addresses,
 )
 from clustering.services.crawl.crawl_results import CrawlLine
+from clustering.services.crawl.fetch_service import FetchService
 from tests.apps.clustering.api_cast import Caller, caller
 from tests.apps.clustering.fake_host import FakeHost, page
 from vertex.celery import app
 from vertex.core.models import Job, Refusal, Role, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.requests import create_here
+from vertex.core.services.jobs.requests import create_here, enqueue
 from vertex.core.tasks import FETCHING_WORK
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
+PATIENCE = 60.0
 ROUTES = {f"/{n}": page("/never", text=str(n)) for n in range(60)}
 
 
-def site_of(host: FakeHost) -> Site:
-    return Site.objects.create(name="alpine-shop", root_url=f"{host.url}/", crawl_delay=0.0)
+def site_of(host: FakeHost, name: str = "alpine-shop") -> Site:
+    return Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.0)
+
+
+def urls(host: FakeHost, n: int) -> list[str]:
+    return [f"{host.url}/{number}" for number in range(n)]
 
 
 def listed(folder: Path, *lines: str) -> Path:
+    folder.mkdir(exist_ok=True)
     path = folder / "list.txt"
     path.write_text("\n".join(lines))
     return path
@@ -123,8 +133,33 @@ def test_a_visit_that_was_cut_off_goes_on_with_what_is_left(tmp_path: Path) -> N
 
     assert (job.state, job.n_done) == (Job.State.DONE, 60)
     assert Snapshot.objects.count() == 60
-    urls = list(Page.objects.order_by("id").values_list("url", flat=True))
-    assert urls == [f"{host.url}/{n}" for n in range(60)]
+    visited = list(Page.objects.order_by("id").values_list("url", flat=True))
+    assert visited == urls(host, 60)
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_a_list_whose_visit_takes_long_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch_service, "MAX_THREADS", 1)
+    service = FetchService({VISIT_ADDRESSES.task: read_list})
+    with FakeHost(ROUTES) as slow_host, FakeHost(ROUTES) as host, service.engine:
+        jobs_of_sites = [
+            enqueue(address_list_request(site=site, source=path, delay=delay))
+            for site, path, delay in (
+                (site_of(slow_host, "slow"), listed(tmp_path / "slow", *urls(slow_host, 9)), 3600),
+                (site_of(host), listed(tmp_path / "quick", *urls(host, 9)), 0),
+            )
+        ]
+        slow, quick = (Job.objects.filter(pk=job.pk) for job in jobs_of_sites)
+        ends_at = time.monotonic() + PATIENCE
+        while not quick.get().is_finished and time.monotonic() < ends_at:
+            service.go_on()
+
+        assert quick.get().result == {"stored": 9, "left": 0, "addresses": 9}
+        assert slow.get().state == Job.State.RUNNING
+        assert sorted(host.paths) == [f"/{n}" for n in range(9)], "no link is followed"
 
 
 def test_an_address_comes_out_as_it_was_handed_in(tmp_path: Path) -> None:
