@@ -16,11 +16,11 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from itertools import islice
-from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import orjson
 from django.apps import apps
@@ -38,6 +38,7 @@ from clustering.models import Page
 from clustering.services.pages.archives import MAX_RATIO, SUSPECT_UNPACKED, check_directory
 from clustering.services.sites import site_export
 from clustering.services.sites.sites import SETTINGS, SiteExists, add_new_site
+from monitoring.algorithms.site_change import ClusterVerdict
 from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.services.records.record_upserts import take_numbers
 from vertex.core.models import Job, Site, User
@@ -124,6 +125,12 @@ JSON_MADE_OF: Final[dict[str, dict[str, tuple[type, ...]]]] = {
     "rules.recordversion": {"values": TEXTS},
     "rules.goldenrecord": {"records": (dict,)},
 }
+# Columns of JSON that are a dataclass, or a list of them: pages of all sites together read them.
+JSON_OF_DATACLASSES: Final[dict[str, dict[str, type[ClusterVerdict]]]] = {
+    "monitoring.check": {"clusters": ClusterVerdict},
+    "monitoring.sitechange": {"evidence": ClusterVerdict},
+}
+LARGEST: Final = 1e12  # of a share, a count, seconds
 MEMBER: Final = re.compile(
     r"manifest\.jsonl|export\.json|rows/[a-z]+\.[a-z]+\.jsonl"
     r"|pages/[0-9a-f]{64}\.html|assets/[0-9a-f]{64}\.bin"
@@ -720,7 +727,7 @@ def _value(each: Any, written: Any) -> Any:
         raise ValueError(f"{value!r:.40} is no {each.name} of {each.model._meta.label_lower}")
     if isinstance(each, BodyField) and value and not BODY_NAME.fullmatch(value):
         raise ValueError(f"{value!r:.40} is no name of a body")
-    if isinstance(value, float) and not isfinite(value):
+    if isinstance(value, float) and not abs(value) <= LARGEST:
         raise ValueError(f"{value} is no {each.name} of {each.model._meta.label_lower}")
     if each.name in PATHS_OF_NODES and value:
         read_path(value)
@@ -742,6 +749,36 @@ def _check_json(each: models.JSONField[Any, Any], value: Any) -> None:
     parts = value.values() if isinstance(value, dict) else value
     if kinds is not None and not all(_is_part(part, kinds) for part in parts):
         raise ValueError(f"a part of {value!r:.40} is no part of {each.name} of {model}")
+    like = JSON_OF_DATACLASSES.get(model, {}).get(each.name)
+    written = [value] if isinstance(value, dict) else parts
+    if like is not None and not all(_is_like(part, like) for part in written):
+        raise ValueError(f"a part of {value!r:.40} is no part of {each.name} of {model}")
+
+
+def _is_like(part: Any, like: type[ClusterVerdict]) -> bool:
+    """Return whether JSON is what `asdict` writes of a dataclass, but for what has a default there."""
+    if not isinstance(part, dict):
+        return False
+    hints = get_type_hints(like)
+    return all(
+        _is_written(part[each.name], hints[each.name])
+        if each.name in part
+        else each.default is not MISSING
+        for each in fields(like)
+    )
+
+
+def _is_written(value: Any, hint: Any) -> bool:
+    """Return whether a value of JSON is one that is written for a type."""
+    types = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return any(_is_written(value, each) for each in types)
+    if get_origin(hint) is tuple:
+        has_length = isinstance(value, list) and (Ellipsis in types or len(value) == len(types))
+        return has_length and all(_is_written(part, types[0]) for part in value)
+    if hint is float:
+        return type(value) in {int, float}
+    return type(value) is hint
 
 
 def _is_part(part: Any, kinds: tuple[type, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import zipfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from annotation.models import Attribute, Vertical
 from clustering.models import Page, Snapshot
 from clustering.services.sites import site_export
 from clustering.services.sites.sites import SiteExists
+from monitoring.algorithms.site_change import ClusterVerdict
 from monitoring.models import Schedule
 from rules.models import Record, RecordVersion, Rule, Webhook
 from tests.apps.clustering.api_cast import caller
@@ -224,6 +226,7 @@ def refused(file: Path, why: str = "is not taken") -> None:
     assert n_before == (Site.objects.count(), Page.objects.count(), User.objects.count())
 
 
+VERDICT = asdict(ClusterVerdict("rope", "fine", False, False, "as it was", 12, 0.0, 0.0))
 HOSTILE_ROWS: list[tuple[str, str, Any, str]] = [
     ("clustering.snapshot", "page_id", 999_999, "which is not in it"),
     ("clustering.page", "site_id", 999_999, "which is not in it"),
@@ -252,6 +255,11 @@ HOSTILE_ROWS: list[tuple[str, str, Any, str]] = [
     ("rules.recordversion", "values", {"name": None}, "no part of values"),
     ("rules.goldenrecord", "records", ["x"], "no part of records"),
     ("monitoring.check", "clusters", "x", "is no clusters of"),
+    ("monitoring.check", "clusters", [["rope"]], "no part of clusters"),
+    ("monitoring.check", "clusters", [{"cluster": "rope"}], "no part of clusters"),
+    ("monitoring.sitechange", "evidence", {**VERDICT, "shingle_share": []}, "no part of evidence"),
+    ("monitoring.sitechange", "evidence", {**VERDICT, "coverage": [1.0]}, "no part of evidence"),
+    ("rules.borrowedrule", "share_read", 1e308, "is no share_read"),
 ]
 
 
