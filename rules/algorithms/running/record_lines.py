@@ -12,6 +12,7 @@ from rules.algorithms.running.records import Extracted, ExtractedRecord, Runnabl
 
 NO_RULE: Final = "no_rule"
 NO_RECORDS: Final = "no_records"
+ERROR_PAGE: Final = "error_page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,11 @@ def line_without_rule(url: str, match: Match) -> Line:
     else:
         outcome = NoRecord(NO_RULE, f"{match.why} The cluster has no published rule.")
     return Line(url, match.cluster, None, outcome)
+
+
+def line_of_error(url: str, cluster: str | None, status: int) -> Line:
+    """Return the line of a page that came with an error: what a rule finds on it is no record."""
+    return Line(url, cluster, None, NoRecord(ERROR_PAGE, f"The host answered {status}."))
 
 
 def line_not_taken(url: str, place: str, code: str, reason: str) -> Line:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -29,6 +30,7 @@ from rules.algorithms.running.record_lines import (
     Line,
     SiteRules,
     line_json,
+    line_of_error,
     line_without_rule,
     lines_of_extracted,
 )
@@ -142,6 +144,8 @@ def extract_pages(
             lines = lines_by_hand(raw, membership.cluster, published.rules)
         else:
             lines = lines_of(raw, published.rules, nodes=True)
+        if page.status >= HTTPStatus.BAD_REQUEST and lines[0].record is not None:
+            lines = [line_of_error(raw.url, lines[0].cluster, page.status)]
         agrees = lines[0].cluster == membership.cluster
         extracted.append(ExtractedPage(page, lines, agrees))
     return extracted

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from clustering.services.pages.stored_pages import StoredPage
 from rules.algorithms.running.confidence import confidence_in_record
-from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.record_lines import ERROR_PAGE, Line
 from rules.algorithms.running.run_rule import STOPPED
 from rules.models import Extraction
 from rules.services.records.published_rules import PublishedRules
@@ -39,8 +39,9 @@ def store_extracted(
     """
     now = timezone.now()
     rows = (row for page in pages for row in _record_rows(page, site_id, published))
-    # Of a page on which a rule was stopped nobody knows what it has now: its records stay as they were.
-    known = [page.page.pk for page in pages if page.lines[0].reason != STOPPED]
+    # Of a page on which a rule was stopped, or that came with an error, nobody knows what it has now: its
+    # records stay as they were.
+    known = [page.page.pk for page in pages if page.lines[0].reason not in {STOPPED, ERROR_PAGE}]
     n_by_state = upsert_records(rows, pages=known, now=now)
     mark_pages_fresh(known)
     Extraction.objects.filter(page__in=[page.page.pk for page in pages]).delete()

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from clustering.models import Page
+from clustering.models import Page, Snapshot
 from clustering.services.clusters.cluster_changes import merge_clusters, move_pages
 from clustering.services.pages.stored_pages import stored_pages
 from rules.algorithms.running.matching import BY_SIGNATURE, NO_SIGNATURE, VARIANTS
@@ -55,6 +55,19 @@ class TestRecords:
 
         assert 0 == extract(site)["pages"]
         assert numbers == set(Record.objects.values_list("pk", "change_number"))
+
+    def test_what_a_rule_finds_on_a_page_that_came_with_an_error_is_no_record(self) -> None:
+        site, _ = learnt_shop()
+        extract(site)
+        store(site, [product(2, name="Nothing here"), product(21, name="Nothing here")])
+        new = Snapshot.objects.filter(page__url__in=[f"{site.root_url}p/{n}" for n in (2, 21)])
+        new.update(status=404)
+
+        assert {"pages": 2, "new": 0, "changed": 0, "gone": 0, "same": 0} == extract(site)
+        assert "Rope 2" == Record.objects.get(page__url=f"{site.root_url}p/2").values["name"]
+        assert not Record.objects.filter(page__url=f"{site.root_url}p/21").exists()
+        outcome = Extraction.objects.get(page__url=f"{site.root_url}p/21")
+        assert ("error_page", "The host answered 404.") == (outcome.reason, outcome.why)
 
     def test_a_new_value_that_looks_unlike_the_usual_ones_is_doubted(self) -> None:
         site, rule = learnt_shop()
