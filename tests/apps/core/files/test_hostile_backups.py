@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import tarfile
@@ -11,7 +12,9 @@ from typing import Any
 import orjson
 import pytest
 import zstandard
+from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from django.test.utils import CaptureQueriesContext
 
 from vertex.core.models import Site
 from vertex.core.services.files import backup
@@ -97,3 +100,26 @@ def test_a_row_without_end_is_refused_before_it_is_read(
 
     with pytest.raises(backup.NotABackup, match="longer than any"):
         backup.restore(tar(tmp_path, {"backup.json": described(), ROWS: packed(line)}))
+
+
+def test_a_packed_archive_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    whole = tar(tmp_path, {"backup.json": described()})
+    packed_one = tmp_path / "packed.tar"
+    packed_one.write_bytes(gzip.compress(whole.read_bytes()))
+
+    with pytest.raises(backup.NotABackup, match="not a complete backup"):
+        backup.restore(packed_one)
+
+
+def test_long_rows_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("alpine", "boreas", "cobalt"):
+        Site.objects.create(name=name, root_url=f"https://{name}.example/")
+    lines = b"".join(orjson.dumps(row) + b"\n" for row in Site.objects.values())
+    Site.objects.all().delete()
+    monkeypatch.setattr(backup, "CHARACTERS_AT_ONCE", 10)
+
+    with CaptureQueriesContext(connection) as asked:
+        backup._insert(Site, io.TextIOWrapper(io.BytesIO(lines)))
+
+    assert 3 == Site.objects.count()
+    assert 3 == sum("INSERT" in query["sql"] for query in asked.captured_queries)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import zstandard
@@ -36,7 +36,11 @@ from vertex.core.storage import BodyDamaged, BodyMissing, PageStore, page_store
 # The last two hold second factors, and who logs in by single sign-on.
 OUR_APPS = ["core", "clustering", "annotation", "rules", "monitoring", "mfa", "socialaccount"]
 FORMAT = 1
+UNPACKED: Final = (
+    "r:"  # how an archive is read: of one that is packed, a name could fill the memory
+)
 ROWS_AT_ONCE = 2_000
+CHARACTERS_AT_ONCE = 64 * 1024 * 1024  # of rows that are restored together, or one row with more
 MAX_BODY = 64 * 1024 * 1024
 MAX_LINE = 256 * 1024 * 1024  # characters of a row
 MAX_DESCRIPTION = 16 * 1024 * 1024  # bytes
@@ -96,10 +100,10 @@ def restore(file: Path) -> dict[str, Any]:
         raise NotEmpty("this installation already holds sites or people; restore into an empty one")
     state = _migrate_to(description["migrations"])
     try:
-        with tarfile.open(file) as archive:
+        with tarfile.open(file, UNPACKED) as archive:
             # The row that says whose the store is may have no table yet.
             _restore_bodies(archive, PageStore(page_store().folder))
-        with tarfile.open(file) as archive, transaction.atomic():
+        with tarfile.open(file, UNPACKED) as archive, transaction.atomic():
             _restore_rows(archive, state)
             _reset_sequences(state)
     except (*DAMAGED, TypeError, AttributeError, DataError, IntegrityError) as error:
@@ -184,7 +188,7 @@ def _sync(path: Path) -> None:
 
 def _description(file: Path) -> dict[str, Any]:
     try:
-        with tarfile.open(file) as archive:
+        with tarfile.open(file, UNPACKED) as archive:
             member = archive.extractfile("backup.json")
             description: dict[str, Any] = orjson.loads(
                 member.read(MAX_DESCRIPTION) if member else b""
@@ -261,14 +265,16 @@ def _restore_rows(archive: tarfile.TarFile, state: Apps) -> None:
 
 
 def _insert(model: type[models.Model], lines: io.TextIOWrapper) -> None:
-    batch = []
+    batch: list[models.Model] = []
+    n_characters = 0
     while line := lines.readline(MAX_LINE):
         if len(line) == MAX_LINE:
             raise NotABackup("a row in the backup is longer than any")
         batch.append(model(**_row(model, orjson.loads(line))))
-        if len(batch) == ROWS_AT_ONCE:
+        n_characters += len(line)
+        if len(batch) == ROWS_AT_ONCE or n_characters > CHARACTERS_AT_ONCE:
             model._default_manager.bulk_create(batch)
-            batch = []
+            batch, n_characters = [], 0
     model._default_manager.bulk_create(batch)
 
 
