@@ -18,6 +18,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
 from clustering.models import Cluster, Snapshot
 from clustering.services.pages.stored_trees import read_snapshot
+from rules.algorithms.by_hand.css_selectors import CSS, BadSelector, css_to_xpath
 from rules.algorithms.by_hand.hand_edits import (
     HandWritten,
     empty_stylesheet,
@@ -168,7 +169,8 @@ def compose(
     changed = {}
     for name, xpaths in edit.xpaths.items():
         before = written_before[name]
-        lines = tuple(line.strip() for line in xpaths if line.strip())
+        start = ".//" if name in within else "//"
+        lines = tuple(_as_xpath(line.strip(), name, start) for line in xpaths if line.strip())
         selections = () if name in edit.whole else before.selections
         was_part = any(not selection.is_whole for selection in before.selections)
         becomes_whole = name in edit.whole and was_part
@@ -178,6 +180,16 @@ def compose(
     if not changed:
         return base, {}
     return with_xpaths(base, list(changed.values()), check=check_xpaths), changed
+
+
+def _as_xpath(line: str, attribute: str, start: str) -> str:
+    """Return a line that somebody wrote as an XPath: it may be a CSS selector. Raises StylesheetRefused."""
+    if not line.startswith(CSS):
+        return line
+    try:
+        return css_to_xpath(line.removeprefix(CSS), start=start)
+    except BadSelector as error:
+        raise StylesheetRefused(f"{attribute}: {error}") from None
 
 
 def xpaths_of(rule: Rule | None, attributes: Sequence[AttributeType]) -> dict[str, HandWritten]:

@@ -130,6 +130,16 @@ class TestTrying:
             in try_edit(rule.cluster, HandEdit(rule, None, {"x": ["//b"]})).refused
         )
 
+    def test_a_css_selector_is_kept_as_the_xpath_that_selects_the_same(self) -> None:
+        _, rule = learnt_shop()
+        by_css = try_edit(rule.cluster, HandEdit(rule, None, {"price": ["css: dd:nth-of-type(1)"]}))
+        by_xpath = try_edit(rule.cluster, HandEdit(rule, None, {"price": ["//dd[1]"]}))
+
+        assert score(by_xpath, "price") == score(by_css, "price")
+        assert ("//dd[count(preceding-sibling::dd)=0]",) == by_css.xpaths["price"].xpaths
+        unknown = try_edit(rule.cluster, HandEdit(rule, None, {"price": ["css: dd:hover"]}))
+        assert "price: “dd:hover” is not understood from “:hover” on" in unknown.refused
+
     def test_fields_of_a_list_are_written_from_their_record(self) -> None:
         site = listing(3)
         from_scratch = learn(site)
