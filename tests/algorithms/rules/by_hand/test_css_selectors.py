@@ -58,6 +58,7 @@ def test_selects_as_a_browser_does_or_is_refused(selector: str, expected: list[s
             css_to_xpath(selector)
         return
     selected = PAGE.xpath(css_to_xpath(selector))
+    assert isinstance(selected, list)
     assert expected == [str(getattr(each, "tag", each)) for each in selected]
 
 
