@@ -95,6 +95,12 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         """Read the next request of a connection that was used before."""
         self._await_request(conn, conn.parser.unreader.take_buffered())
 
+    def handle_request(self, req: Any, conn: TConn) -> Any:
+        """Answer a request; the answer to one with a large body says that the connection ends."""
+        if conn.is_large:
+            req.force_close()
+        return super().handle_request(req, conn)
+
     def finish_request(self, conn: TConn, fs: Future[Any]) -> None:
         """Keep a connection for its next request, or end it without waiting for the client."""
         if conn.is_large:
