@@ -191,8 +191,6 @@ class Engine:
         self._look_at_woken()
         self._store_when_due()
         self._collect(self._patience())
-        self._look_at_woken()
-        self._store_when_due()
 
     # Looking
 
