@@ -2,8 +2,8 @@
 
 One thread uses the database: it looks at each crawl when there is something to do for it, and writes
 the answers of all crawls in one transaction. Requests are made by the one loop of the process, and
-pages are parsed by a few threads; hosts are asked meanwhile. What is lost with a process are the answers that are not stored yet;
-their pages are still due in the rows.
+pages are parsed by a few threads; hosts are asked meanwhile. What is lost with a process are the answers
+that are not stored yet; their pages are still due in the rows.
 """
 
 from __future__ import annotations
