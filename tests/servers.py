@@ -130,11 +130,11 @@ def redis() -> Iterator[str]:
 
 
 @contextmanager
-def own_redis() -> Iterator[str]:
-    """Yield the address of a Redis that nobody else uses."""
+def own_redis(port: int = 0) -> Iterator[str]:
+    """Yield the address of a Redis that nobody else uses, at a free port unless one is given."""
     binary = find_redis()
+    port = port or free_port()
     with _folder() as folder:
-        port = free_port()
         options = {"port": port, "bind": "127.0.0.1", "save": "", "dir": folder, "appendonly": "no"}
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
         with _server([binary, *words], folder, lambda: _connect(port)):

@@ -89,6 +89,7 @@ if BROKER.startswith("filesystem:"):
         broker_url="filesystem://var",  # without a host kombu warns at each connection
         worker_enable_remote_control=False,  # the replies would fill the folder
     )
+app.conf.beat_scheduler = "vertex.running.scheduler:Scheduler"
 app.conf.beat_schedule_filename = str(settings.VAR_DIR / "beat")
 app.conf.beat_schedule = {
     "sweep_jobs": tick("clustering.sweep_jobs", 5.0, CLOCK_QUEUE),

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import time_machine
 from celery.signals import worker_process_init, worker_ready
 
 from vertex.celery import app
@@ -18,6 +21,7 @@ TASK, UNFENCED_TASK = "tests.take_steps", "tests.take_unfenced_steps"
 STORING_TASK = "tests.take_storing_steps"
 LEASE = timedelta(seconds=3)
 WAIT_FOR_RETURN = timedelta(seconds=1)
+JUMP = os.environ.get("CLOCK_JUMPS_BY_FILE", "")
 # The ticks that a test waits for come sooner; the others would only keep the workers busy.
 for tick in os.environ.get("TICKS_WAITED_FOR", "sweep_jobs").split():
     app.conf.beat_schedule[tick]["schedule"] = timedelta(seconds=0.5)
@@ -31,6 +35,23 @@ def hurry(**_: object) -> None:
 
     jobs.LEASE = LEASE
     jobs.WAIT_FOR_RETURN = WAIT_FOR_RETURN
+
+
+@worker_process_init.connect
+def wait_for_jump(**_: object) -> None:
+    """Move the clock of this process by the seconds that a file of the test holds, once it is there."""
+    if JUMP and not time_machine.escape_hatch.is_travelling():
+        threading.Thread(target=_jump, daemon=True).start()
+
+
+def _jump() -> None:
+    file = Path(JUMP)
+    while not file.exists():
+        time.sleep(0.1)
+    time_machine.travel(time.time() + float(file.read_text()), tick=True).start()
+
+
+wait_for_jump()  # the clock, and the parents of workers
 
 
 @app.task(name=TASK)

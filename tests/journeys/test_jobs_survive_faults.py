@@ -1,17 +1,23 @@
 """Database, broker and page store go away in the middle of jobs and come back: the jobs end by themselves.
 
 Nothing is lost, nothing is doubled, and the clock ticks again. Each fault is preceded by the proof that work
-was in progress.
+was in progress. The rarer ones belong to the full runs: a standby takes over, all connections are taken, the broker
+starts anew, the clock jumps, the disk is full.
 """
 
 from __future__ import annotations
 
-import time
+import os
+import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+import redis
 
 from tests import servers
 from tests.installation import Installation, new_installation, wait_until
@@ -28,6 +34,8 @@ from tests.journeys.test_jobs_survive_kill import (
 )
 
 N_STEPS = 40
+# Only whoever may mount can make a disk that is really full.
+MOUNTS = ("mount", "-t", "tmpfs", "-o", "size=1m", "vertex-tests")
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.redis]
 
@@ -38,9 +46,9 @@ def server() -> Iterator[servers.PostgresServer]:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def redis_url() -> Iterator[str]:
-    """Return the address of a Redis of this module's own: its tests empty it."""
+    """Return the address of a Redis of the test's own, which it empties or stops."""
     with servers.own_redis() as url:
         yield url
 
@@ -52,31 +60,38 @@ def installation(
     with new_installation(
         tmp_path / "var", database_url=server.address, broker_url=redis_url
     ) as installation:
-        start_clock(installation)
-        Worker(installation)
         yield installation
+
+
+def start_processes(installation: Installation) -> None:
+    start_clock(installation)
+    Worker(installation)
+    wait_until(lambda: heartbeats(installation), "the first tick")
+
+
+def begin_work(installation: Installation) -> None:
+    """Create jobs, and wait until they are at work."""
+    create_jobs(installation, STORING_TASK, N_STEPS)
+    wait_for_work(installation)
 
 
 def test_faults_in_the_middle_of_jobs_lose_and_double_nothing(
     installation: Installation, server: servers.PostgresServer, redis_url: str
 ) -> None:
-    wait_until(lambda: beats(installation) > 0, "the first tick")
+    start_processes(installation)
 
-    create_jobs(installation, STORING_TASK, N_STEPS)
-    wait_for_work(installation)
+    begin_work(installation)
     server.stop()
     with pytest.raises(psycopg.OperationalError):  # the control: it is away
         installation.query("SELECT 1")
     server.start()
     assert_all_is_done(installation, n_rounds=1)
 
-    create_jobs(installation, STORING_TASK, N_STEPS)
-    wait_for_work(installation)
+    begin_work(installation)
     empty_redis(redis_url)
     assert_all_is_done(installation, n_rounds=2)
 
-    create_jobs(installation, STORING_TASK, N_STEPS)
-    wait_for_work(installation)
+    begin_work(installation)
     store, away = installation.var / "pages", installation.var / "pages-away"
     store.rename(away)
     wait_until(lambda: n_waiting(installation) > 0, "jobs that wait for the page store")
@@ -86,6 +101,164 @@ def test_faults_in_the_middle_of_jobs_lose_and_double_nothing(
         store.rmdir()
     away.rename(store)
     assert_all_is_done(installation, n_rounds=3)
+
+
+@pytest.mark.bar
+def test_a_standby_takes_over(installation: Installation, server: servers.PostgresServer) -> None:
+    start_processes(installation)
+    standby = start_standby(server)
+    begin_work(installation)
+    server.stop()
+    promote(standby)
+    # Where an address would move to the new server, it moves to the address.
+    standby.stop()
+    successor = servers.PostgresServer(standby.binaries, standby.folder, server.port)
+    successor.start()
+    try:
+        assert_all_is_done(installation, n_rounds=1)
+    finally:
+        installation.stop()
+        successor.stop()
+        server.start()
+
+
+def start_standby(server: servers.PostgresServer) -> servers.PostgresServer:
+    """Start a server that follows another one, and wait until it has all that the other has."""
+    folder = server.folder / "standby"
+    run = servers._command_runner(server.folder)
+    run(["mkdir", folder])
+    address = ["--host", "127.0.0.1", "--port", server.port, "--username", "vertex"]
+    how = ["--write-recovery-conf", "--checkpoint", "fast", "--pgdata", folder / "data"]
+    run([server.binaries / "pg_basebackup", *address, *how])
+    standby = servers.PostgresServer(server.binaries, folder, servers.free_port())
+    standby.start()
+    wait_until(
+        lambda: ask(server, "SELECT state FROM pg_stat_replication") == [("streaming",)],
+        "a standby that follows",
+    )
+    return standby
+
+
+def promote(standby: servers.PostgresServer) -> None:
+    assert [(True,)] == ask(standby, "SELECT pg_is_in_recovery()")
+    assert [(True,)] == ask(standby, "SELECT pg_promote()")
+    assert [(False,)] == ask(standby, "SELECT pg_is_in_recovery()")
+
+
+def ask(server: servers.PostgresServer, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(server.address, autocommit=True) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+@pytest.mark.bar
+def test_no_connection_is_free(installation: Installation, server: servers.PostgresServer) -> None:
+    start_processes(installation)
+    begin_work(installation)
+    with all_connections_taken(installation.database_url) as connection:
+        with pytest.raises(psycopg.OperationalError, match="too many clients"):
+            installation.query("SELECT 1")
+        left_alone = (
+            "SELECT count(*) FROM core_job WHERE state = 'running' AND leased_until < now()"
+        )
+        wait_until(lambda: connection.execute(left_alone).fetchone() != (0,), "leases that ran out")
+    assert_all_is_done(installation, n_rounds=1)
+
+
+@contextmanager
+def all_connections_taken(address: str) -> Iterator[psycopg.Connection[Any]]:
+    """Cut off whoever is connected, and leave no connection for them."""
+    first = psycopg.connect(address, autocommit=True)
+    taken = [first]
+    cut_off = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE backend_type = 'client backend' AND pid <> ALL(%s)"
+    )
+    try:
+        while first.execute(cut_off, [[each.info.backend_pid for each in taken]]).fetchone() != (
+            0,
+        ):
+            with suppress(psycopg.OperationalError):
+                while True:
+                    taken.append(psycopg.connect(address, autocommit=True))
+        yield first
+    finally:
+        for each in taken:
+            each.close()
+
+
+@pytest.mark.bar
+def test_the_broker_starts_anew(installation: Installation, redis_url: str) -> None:
+    start_processes(installation)
+    begin_work(installation)
+    redis.Redis.from_url(redis_url).shutdown(nosave=True)
+    with pytest.raises(redis.ConnectionError):
+        redis.Redis.from_url(redis_url).ping()
+    create_jobs(installation, STORING_TASK, N_STEPS)  # nobody is told of them
+    with servers.own_redis(urlsplit(redis_url).port or 0):
+        assert_all_is_done(installation, n_rounds=2)
+
+
+@pytest.mark.bar
+@pytest.mark.parametrize("days", [1, -1])
+def test_the_clock_jumps(installation: Installation, days: int) -> None:
+    jump = installation.var / "jump"
+    installation.more = {"CLOCK_JUMPS_BY_FILE": str(jump)}
+    start_processes(installation)
+    begin_work(installation)
+    unfinished = jump.with_suffix(".new")
+    unfinished.write_text(str(days * 86_400))
+    unfinished.rename(jump)
+    assert_all_is_done(installation, n_rounds=1)
+
+
+@pytest.mark.bar
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
+def test_the_disk_is_full(installation: Installation) -> None:
+    installation.more = {"VERTEX_MIN_FREE_MB": "0"}
+    store = installation.var / "pages"
+    with small_disk(store):
+        start_processes(installation)
+        begin_work(installation)
+        filler = store / "filler"
+        fill(filler)
+        wait_until(lambda: states(installation) == {"failed"}, "jobs that say so")
+        errors = installation.query("SELECT DISTINCT error FROM core_job")
+        assert all(error.startswith("The disk is full") for (error,) in errors)
+        filler.unlink()
+        retry_all(installation)
+        assert_all_is_done(installation, n_rounds=1)
+        installation.stop()
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True)
+    if subprocess.run([*MOUNTS, folder], check=False).returncode != 0:
+        pytest.skip("this machine lets nobody mount a disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(filler: Path) -> None:
+    """Write until nothing more can be written."""
+    with suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(512))
+
+
+def retry_all(installation: Installation) -> None:
+    installation.manage(
+        "shell",
+        "--no-imports",
+        "--verbosity=0",
+        "-c",
+        "from vertex.core.models import Job\n"
+        "from vertex.core.services.jobs import jobs\n"
+        "for job in Job.objects.filter(state='failed'):\n"
+        "    jobs.retry_job(job=job, actor=None)",
+    )
 
 
 def wait_for_work(installation: Installation) -> None:
@@ -105,7 +278,6 @@ def n_waiting(installation: Installation) -> int:
 
 def assert_all_is_done(installation: Installation, *, n_rounds: int) -> None:
     """Wait for the end of all jobs; each step is there once, and the clock ticks."""
-    began = time.time()
     ends = "SELECT id, state, n_done, n_tries, error FROM core_job"
     wait_until(
         lambda: states(installation) == {"done"},
@@ -115,10 +287,10 @@ def assert_all_is_done(installation: Installation, *, n_rounds: int) -> None:
     rows = rows_by_job(installation)
     assert n_rounds * N_JOBS == len(rows)
     assert all(steps == list(range(N_STEPS)) for steps in rows.values())
-    wait_until(lambda: beats(installation, since=began) > 0, "a tick after the fault", seconds=300)
+    ticked_at = heartbeats(installation)
+    wait_until(lambda: heartbeats(installation) != ticked_at, "another tick", seconds=300)
 
 
-def beats(installation: Installation, since: float = 0.0) -> int:
-    """Return how many signs of life there are since then."""
-    sql = f"SELECT count(*) FROM core_heartbeat WHERE at > to_timestamp({since})"
-    return int(installation.query(sql)[0][0])
+def heartbeats(installation: Installation) -> list[tuple[Any, ...]]:
+    """Return the last signs of life."""
+    return installation.query("SELECT name, at FROM core_heartbeat ORDER BY name")
