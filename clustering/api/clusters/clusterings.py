@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
@@ -421,15 +422,16 @@ class ClusterView(ClusterAddress):
         """Give a cluster a title, a kind or a person, or dismiss it from the queue; its name stays."""
         _row_of_cluster(subject)  # not one that has no pages
         actor = caller_of(request)
-        if "title" in body:
-            rename_cluster(cluster=subject, title=body["title"], actor=actor)
-        if "kind" in body:
-            set_kind(cluster=subject, kind=body["kind"], actor=actor)
-        if "annotating" in body:
-            set_annotating(cluster=subject, annotating=body["annotating"], actor=actor)
-        if "annotator" in body:
-            annotator = _person_named(body["annotator"]) if body["annotator"] else None
-            set_annotator(cluster=subject, annotator=annotator, actor=actor)
+        with transaction.atomic():  # all of it, or nothing where one part is refused
+            if "title" in body:
+                rename_cluster(cluster=subject, title=body["title"], actor=actor)
+            if "kind" in body:
+                set_kind(cluster=subject, kind=body["kind"], actor=actor)
+            if "annotating" in body:
+                set_annotating(cluster=subject, annotating=body["annotating"], actor=actor)
+            if "annotator" in body:
+                annotator = _person_named(body["annotator"]) if body["annotator"] else None
+                set_annotator(cluster=subject, annotator=annotator, actor=actor)
         return _row_of_cluster(subject)
 
 

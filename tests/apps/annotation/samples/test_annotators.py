@@ -130,3 +130,15 @@ def test_programs_say_so_too(products: Cluster, ada: User) -> None:
     unknown = otto.patch(address, {"annotator": "nobody"})
     assert (400, ["annotator"]) == (unknown.status_code, list(unknown.json()["error"]["fields"]))
     assert otto.patch(address, {"annotator": None}).json()["annotator"] is None
+
+
+def test_where_one_part_of_a_change_is_refused_nothing_is_changed(
+    products: Cluster, ada: User
+) -> None:
+    bob = caller("bob", Role.EDITOR)
+    changes = {"title": "Ropes", "annotator": ada.username}
+
+    answer = bob.patch(f"sites/{products.site.name}/clusters/{products.name}/", changes)
+
+    assert 400 == answer.status_code
+    assert products.title == Cluster.objects.get(pk=products.pk).title
