@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from itertools import pairwise
@@ -31,6 +31,7 @@ N_PAGES = 40 if IS_FULL else 4  # of a site
 DELAY = 0.5 if IS_FULL else 0.1  # seconds, of all sites
 CRAWL_DELAY = 2 * DELAY  # that a robots.txt asks for
 RETRY_AFTER = 5 if IS_FULL else 1  # seconds
+BUSY = "/1/2"  # the page at which a host asks to come back later
 N_FORBIDDEN = 25  # among as many others
 
 JOBS = """
@@ -63,7 +64,7 @@ def routes() -> dict[str, Any]:
 
 
 class Busy:
-    """An answer that comes after one of 429 or 503, which asks to come back later."""
+    """An answer that comes after one of 429 or 503, which asks to come back later: at a time, if not in seconds."""
 
     def __init__(self, answer: Answer, status: int, retry_after: str) -> None:
         self.answer, self.status, self.retry_after = answer, status, retry_after
@@ -80,28 +81,48 @@ class Busy:
         return Answer(status=self.status, headers={"Retry-After": wait})
 
 
+@dataclass(frozen=True)
 class Hosts:
     """Five hosts, each with its own wishes."""
 
-    def __init__(self) -> None:
-        self.calm, self.slow, self.busy, self.away, self.closed = (
-            FakeHost(routes()) for _ in range(5)
-        )
-        self.calm.routes |= {f"/p/{n}": _html(product(n)[1]) for n in range(1, N + 1)}
-        asks = Answer(f"User-agent: *\nCrawl-delay: {CRAWL_DELAY}".encode())
-        self.slow.routes["/robots.txt"] = asks
-        self.comes_back = {}
-        for host, status, retry_after in ((self.busy, 429, str(RETRY_AFTER)), (self.away, 503, "")):
-            route = host.routes["/1/2"]
-            assert isinstance(route, Answer)
-            self.comes_back[host] = host.routes["/1/2"] = Busy(route, status, retry_after)
-        closed = [Answer(status=503), Answer(status=500)]
-        opened = Answer(b"User-agent: *\nDisallow: /0/no/")
-        self.closed.routes["/robots.txt"] = lambda _asked: closed.pop() if closed else opened
-        links = [f"/0/{kind}/{n}" for n in range(N_FORBIDDEN) for kind in ("no", "yes")]
-        self.closed.routes |= {link: page(text=link) for link in links}
-        self.closed.routes["/0/"] = page(*links, *(f"/0/{n}" for n in range(1, N_PAGES)))
-        self.all = [self.calm, self.slow, self.busy, self.away, self.closed]
+    calm: FakeHost  # it has the checked pages, too
+    slow: FakeHost
+    busy: FakeHost
+    away: FakeHost
+    closed: FakeHost
+
+    @property
+    def all(self) -> list[FakeHost]:
+        return [self.calm, self.slow, self.busy, self.away, self.closed]
+
+
+def calm_host() -> FakeHost:
+    return FakeHost(routes() | {f"/p/{n}": _html(product(n)[1]) for n in range(1, N + 1)})
+
+
+def slow_host() -> FakeHost:
+    robots = Answer(f"User-agent: *\nCrawl-delay: {CRAWL_DELAY}".encode())
+    return FakeHost(routes() | {"/robots.txt": robots})
+
+
+def busy_host(status: int, retry_after: str) -> FakeHost:
+    return FakeHost(routes() | {BUSY: Busy(routes()[BUSY], status, retry_after)})
+
+
+def closed_host() -> FakeHost:
+    """Return a host that opens at the third try, and then wants every other page of many left alone."""
+    robots = [
+        Answer(b"User-agent: *\nDisallow: /0/no/"),
+        Answer(status=500),
+        Answer(status=503),
+    ]
+    links = [f"/0/{kind}/{n}" for n in range(N_FORBIDDEN) for kind in ("no", "yes")]
+    return FakeHost(
+        routes()
+        | {link: page(text=link) for link in links}
+        | {"/0/": page(*links, *(f"/0/{n}" for n in range(1, N_PAGES)))}
+        | {"/robots.txt": lambda _asked: robots.pop() if len(robots) > 1 else robots[0]}
+    )
 
 
 def _html(body: bytes) -> Answer:
@@ -110,11 +131,14 @@ def _html(body: bytes) -> Answer:
 
 @pytest.fixture
 def hosts() -> Iterator[Hosts]:
-    with ExitStack() as stack:
-        made = Hosts()
-        for host in made.all:
-            stack.enter_context(host)
-        yield made
+    with (
+        calm_host() as calm,
+        slow_host() as slow,
+        busy_host(429, str(RETRY_AFTER)) as busy,
+        busy_host(503, "") as away,
+        closed_host() as closed,
+    ):
+        yield Hosts(calm, slow, busy, away, closed)
 
 
 def start_processes(installation: Installation) -> None:
@@ -158,7 +182,9 @@ def test_no_host_is_asked_sooner_or_more_often_than_it_wants(hosts: Hosts, tmp_p
     assert ["/robots.txt"] * 3 == [request.path for request in hosts.closed.asked[:3]]
     assert [] == [path for path in hosts.closed.paths if path.startswith("/0/no/")]
     assert N_FORBIDDEN == sum(path.startswith("/0/yes/") for path in hosts.closed.paths)
-    for host, busy in hosts.comes_back.items():
+    for host in (hosts.busy, hosts.away):
+        busy = host.routes[BUSY]
+        assert isinstance(busy, Busy)
         assert busy.refused_at is not None
         later = [request.at for request in host.asked if request.at > busy.refused_at]
         assert min(later) - busy.refused_at >= RETRY_AFTER
