@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import Final
 
 MAX_ENTRIES: Final = 50_000  # of one file, as the protocol says
 MAX_ENTRY_BYTES: Final = 20_000
+SLICE: Final = 1024 * 1024  # bytes that are searched before other threads have a turn
+LONGEST_TAG: Final = 250  # bytes, more than an entry's can have
 
 _ENTRY = re.compile(rb"<(?:\w{1,20}:)?(url|sitemap)\b[^<>]{0,200}>")
 _LOC = re.compile(
@@ -41,20 +44,21 @@ def read_sitemap(body: bytes) -> Iterator[SitemapEntry]:
     ['http://a.example/?b=1&c=2']
     """
     if b"<" not in body[:1000]:
-        for line in body.decode("utf-8", "replace").splitlines()[:MAX_ENTRIES]:
-            if line.strip():
-                yield SitemapEntry(line.strip())
+        for line in islice(io.BytesIO(body), MAX_ENTRIES):
+            address = line[:MAX_ENTRY_BYTES].decode("utf-8", "replace").strip()
+            if address:
+                yield SitemapEntry(address)
         return
-    entries = [(match.start(), match[1]) for match in islice(_ENTRY.finditer(body), MAX_ENTRIES)]
+    entries = [(match.start(), match[1]) for match in islice(_entries_in(body), MAX_ENTRIES)]
     ends = [start for start, _ in entries[1:]] + [len(body)]
     for (start, kind), end in zip(entries, ends, strict=False):
         part = body[start : min(end, start + MAX_ENTRY_BYTES)]
-        address = _LOC.search(part)
-        if address is None:
+        located = _LOC.search(part)
+        if located is None:
             continue
         changed = _LASTMOD.search(part)
         yield SitemapEntry(
-            _text_of(address[1]),
+            _text_of(located[1]),
             is_sitemap=kind == b"sitemap",
             last_modified=read_time(_text_of(changed[1])) if changed else None,
         )
@@ -82,6 +86,14 @@ def read_time(written: str) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _entries_in(body: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield where the entries of a sitemap begin."""
+    for start in range(0, len(body), SLICE):
+        for match in _ENTRY.finditer(body, start, start + SLICE + LONGEST_TAG):
+            if match.start() < start + SLICE:
+                yield match
 
 
 def _text_of(raw: bytes) -> str:

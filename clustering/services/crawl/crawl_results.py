@@ -45,6 +45,7 @@ MAX_TRIES: Final = 4  # of a page
 MAX_REDIRECTS: Final = 5
 MAX_TWINS: Final = 20  # pages with the same bytes whose links are followed
 MAX_LISTED: Final = 1000  # refusals of one kind that a job lists one by one
+MAX_SUBJECT: Final = 4_000  # characters of what was refused
 NOT_MODIFIED: Final = 304
 NO_CONTENT: Final = frozenset({204, 205})
 SERVER_ERROR: Final = 500
@@ -175,7 +176,7 @@ class CrawlWriter:
         Refusal.objects.create(
             site=self.site,
             job=self.job,
-            subject=storable(subject),
+            subject=storable(subject, MAX_SUBJECT),
             code=code[:40],
             reason=storable(reason, 500),
         )

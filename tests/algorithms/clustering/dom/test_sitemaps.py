@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
 
+from clustering.dom import sitemaps
 from clustering.dom.sitemaps import (
     MAX_ENTRIES,
+    MAX_ENTRY_BYTES,
     SitemapEntry,
     read_sitemap,
     read_time,
@@ -39,6 +42,29 @@ def test_lines_of_text_are_addresses() -> None:
     entries = list(read_sitemap(b"http://a.example/1\r\n\r\nhttp://a.example/2\r\n"))
 
     assert [entry.url for entry in entries] == ["http://a.example/1", "http://a.example/2"]
+
+
+def test_an_entry_may_stand_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = list(read_sitemap(URLSET))
+    for n_bytes in range(1, 60):
+        monkeypatch.setattr(sitemaps, "SLICE", n_bytes)
+        assert whole == list(read_sitemap(URLSET))
+
+
+def test_lines_without_an_address_take_no_memory() -> None:
+    blank = b"\n" * 5_000_000
+    tracemalloc.start()
+    try:
+        assert [] == list(read_sitemap(blank))
+        assert tracemalloc.get_traced_memory()[1] < len(blank)
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_address_of_megabytes_is_cut() -> None:
+    (entry,) = read_sitemap(b"http://a.example/" + b"a" * 1_000_000)
+
+    assert len(entry.url) == MAX_ENTRY_BYTES
 
 
 @pytest.mark.parametrize("body", [b"", b"<", b"\xff\xfe<url>", b"<url><loc>", b"<html><p>404</p>"])

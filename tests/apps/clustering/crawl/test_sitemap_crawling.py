@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from clustering.models import Page
 from clustering.services.crawl import sitemap_crawling
+from clustering.services.crawl.crawl_results import MAX_SUBJECT
 from clustering.services.crawl.sitemap_crawling import crawl_sitemaps, sitemap_crawl_request
 from tests.apps.clustering.api_cast import caller
 from tests.apps.clustering.fake_host import Answer, FakeHost, canary, moved, page
@@ -184,6 +185,15 @@ def test_what_has_not_changed_since_is_not_visited_again() -> None:
     assert third.result is not None
     assert (third.result["stored"], third.result["known"]) == (2, 1)
     assert fetched(host) == ["/1", "/2", "/2", "/3"]
+
+
+def test_what_is_refused_is_kept_shortly() -> None:
+    with FakeHost(PAGES) as host:
+        lines = f"{host.url}/1\nhttp://other.example/{'a' * 100_000}\n"
+        host.routes["/sitemap.xml"] = Answer(lines.encode())
+        crawl(site_of(host))
+
+    assert MAX_SUBJECT == len(Refusal.objects.get(code="bad_url").subject)
 
 
 def test_a_site_without_sitemaps_fails_and_says_so() -> None:
