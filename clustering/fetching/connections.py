@@ -63,9 +63,15 @@ class Connection:
     async def ask(
         self, method: str, target: str, headers: Sequence[tuple[str, str]], content: bytes
     ) -> h11.Response:
-        """Send a request and return the head of its answer. Raises AnswerBroken, HostSilent."""
+        """Send a request and return the head of its answer. Raises AnswerBroken, HostSilent.
+
+        Headers are sent in the bytes in which answers had them: an ETag or a cookie may be no ASCII.
+        """
         try:
-            request = h11.Request(method=method, target=target, headers=list(headers))
+            written = [
+                (name.encode(), value.encode("latin-1", "replace")) for name, value in headers
+            ]
+            request = h11.Request(method=method, target=target, headers=written)
             sent = self._http.send(request) or b""
             if content:
                 sent += self._http.send(h11.Data(content)) or b""

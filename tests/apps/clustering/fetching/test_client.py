@@ -77,6 +77,14 @@ def test_whoever_asks_says_who_it_is_and_nothing_else(fetcher: Fetcher) -> None:
     assert set(request.headers) == {"Host", "User-Agent", "Accept", "Accept-Encoding"}
 
 
+def test_what_a_host_sent_beyond_ascii_is_sent_back(fetcher: Fetcher) -> None:
+    with FakeHost({"/": Answer(b"x", headers={"ETag": '"caf\xe9"'})}) as host:
+        etag = fetcher.fetch(host.url).headers["etag"]
+        fetcher.fetch(host.url, headers={"If-None-Match": etag})
+
+    assert '"caf\xe9"' == host.asked[1].headers["If-None-Match"]
+
+
 def test_connections_are_used_again(fetcher: Fetcher) -> None:
     with FakeHost({"/": page()}) as host:
         for _ in range(3):
