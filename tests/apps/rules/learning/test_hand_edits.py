@@ -136,7 +136,7 @@ class TestTrying:
         by_xpath = try_edit(rule.cluster, HandEdit(rule, None, {"price": ["//dd[1]"]}))
 
         assert score(by_xpath, "price") == score(by_css, "price")
-        assert ("//dd[count(preceding-sibling::dd)=0]",) == by_css.xpaths["price"].xpaths
+        assert ("//dd[count(preceding-sibling::dd) = 0]",) == by_css.xpaths["price"].xpaths
         unknown = try_edit(rule.cluster, HandEdit(rule, None, {"price": ["css: dd:hover"]}))
         assert "price: “dd:hover” is not understood from “:hover” on" in unknown.refused
 
