@@ -58,7 +58,7 @@ SELECTED = [
 @pytest.mark.parametrize(("selector", "expected"), SELECTED)
 def test_selects_as_a_browser_does_or_is_refused(selector: str, expected: list[str] | None) -> None:
     if expected is None:
-        with pytest.raises(BadSelector, match="is not understood|is several selectors|at most"):
+        with pytest.raises(BadSelector, match=r"is not understood|is several selectors|at most"):
             css_to_xpath(selector)
         return
     selected = PAGE.xpath(css_to_xpath(selector))

@@ -137,8 +137,8 @@ class TestTrying:
 
         assert score(by_xpath, "price") == score(by_css, "price")
         assert ("//dd[count(preceding-sibling::dd) = 0]",) == by_css.xpaths["price"].xpaths
-        unknown = try_edit(rule.cluster, HandEdit(rule, None, {"price": ["css: dd:hover"]}))
-        assert "price: “dd:hover” is not understood from “:hover” on" in unknown.refused
+        unknown = try_edit(rule.cluster, HandEdit(rule, None, {"price": ["css: dd::before"]}))
+        assert "price: “dd::before” is not understood" in unknown.refused
 
     def test_fields_of_a_list_are_written_from_their_record(self) -> None:
         site = listing(3)
