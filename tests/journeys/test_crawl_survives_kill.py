@@ -34,7 +34,7 @@ PATIENCE = 600  # seconds for a command
 PAGES = "SELECT url, state, status, depth, n_tries FROM clustering_page ORDER BY depth, id"
 SNAPSHOTS = """SELECT page.url, snapshot.body FROM clustering_snapshot AS snapshot
     JOIN clustering_page AS page ON page.id = snapshot.page_id ORDER BY page.url"""
-LINKS = """SELECT page.url, link.position, link.url FROM clustering_link AS link
+LINKS = """SELECT page.url, link.position, link.url, link.xpath FROM clustering_link AS link
     JOIN clustering_page AS page ON page.id = link.page_id ORDER BY page.url, link.position"""
 JOB = "SELECT state, n_done FROM core_job ORDER BY id DESC LIMIT 1"
 

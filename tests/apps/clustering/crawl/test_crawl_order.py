@@ -47,7 +47,8 @@ DEMO_SITES = [
     for name in (sites.NAMES if IS_FULL else ("town-guide",))
     for edition in (sites.EDITIONS if IS_FULL else ("1",))
 ]
-SEEDS = range(200) if IS_FULL else range(6)
+SEEDS = range(100) if IS_FULL else range(6)
+PATIENCE = 900.0 if IS_FULL else 120.0  # seconds for all of them
 N_PAGES = 40  # of a site that is made by chance
 ONE_BY_ONE = 0.001  # seconds between two requests: any pause at all means one connection
 
@@ -111,7 +112,7 @@ def test_sites_that_are_crawled_side_by_side_come_to_what_each_would_come_to_alo
         all_served += [stack.enter_context(site_by_chance(seed))[0] for seed in SEEDS]
         for served in all_served:
             ask_for_crawl(served.site)
-        go_on_until(service, all_ended)
+        go_on_until(service, all_ended, PATIENCE)
         for served in all_served:
             assert_is_as_expected(served)
 

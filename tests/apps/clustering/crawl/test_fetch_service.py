@@ -65,8 +65,8 @@ def ask_for_crawl(site: Site, **options: Any) -> Job:
     return enqueue(crawling.crawl_request(site=site, **options))
 
 
-def go_on_until(service: FetchService, is_so: Any) -> None:
-    deadline = time.monotonic() + PATIENCE
+def go_on_until(service: FetchService, is_so: Any, seconds: float = PATIENCE) -> None:
+    deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, list(Job.objects.values_list("state", "error"))
         service.go_on()
