@@ -44,6 +44,8 @@ PAUSE_AFTER_TROUBLE: Final = 1.0  # seconds, where the database refused somethin
 # it later, where a process is known to be gone only by its leases.
 MANY_DEATHS: Final = 3
 TRIAL_SECONDS: Final = 20.0
+# What a crawl brought may end the process a moment later: no other one is begun on trial until then.
+SECONDS_AFTER_PROGRESS: Final = 2.0
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +59,7 @@ class FetchService:
     _is_new: bool = True  # it has taken up nothing but jobs on trial
     _on_trial: int | None = None  # a job
     _trial_ends_at: float = 0.0
+    _next_trial_at: float = 0.0
     _threads: dict[int, threading.Thread] = field(default_factory=dict)  # by job
     _looked_at: float = 0.0
     _looked_for_abandoned_at: float = 0.0
@@ -97,15 +100,20 @@ class FetchService:
             self._take(job)
 
     def _is_trying(self) -> bool:
-        """Return whether a job is on trial; it is over once the job ends, gets further, or after a while."""
-        if self._on_trial not in self._held:
-            self._on_trial = None
+        """Return whether a job is on trial, or was until a moment ago.
+
+        A trial is over once the job ends, gets further, or after a while.
+        """
         if self._on_trial is None:
-            return False
+            return monotonic() < self._next_trial_at
         # One whose thread has not claimed it yet is on trial, too.
         without_progress = Job.objects.filter(pk=self._on_trial, n_tries__gte=MANY_DEATHS)
+        if self._on_trial not in self._held or not without_progress.exists():
+            self._on_trial = None
+            self._next_trial_at = monotonic() + SECONDS_AFTER_PROGRESS
+            return True
         if monotonic() < self._trial_ends_at:
-            return without_progress.exists()
+            return True
         without_progress.update(n_tries=MANY_DEATHS)  # it killed nobody
         self._on_trial = None
         return False

@@ -14,7 +14,7 @@ import pytest
 from django.utils import timezone
 
 from clustering.models import Host, Link, Page, Snapshot
-from clustering.services.crawl import crawl_results, crawling, engine, hosts
+from clustering.services.crawl import crawl_results, crawling, engine, fetch_service, hosts
 from clustering.services.crawl.fetch_service import MANY_DEATHS, FetchService
 from clustering.services.pages import pages
 from tests.apps.clustering.fake_host import LONG_BEFORE, Answer, FakeHost, drip, hang, page
@@ -249,6 +249,25 @@ def test_crawls_that_saw_many_deaths_are_tried_one_by_one_beside_others(
         assert service.engine.crawlers.keys() == {held.pk, first.pk, second.pk}
 
     assert [n_tries_of(job) for job in (held, first, second)] == [1, MANY_DEATHS, MANY_DEATHS + 1]
+
+
+def test_no_crawl_is_tried_in_the_moment_after_another_got_further(
+    service: FetchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that ends then is the fault of what was brought just before."""
+    monkeypatch.setattr(fetch_service, "SECONDS_AFTER_PROGRESS", 3600.0)
+    with FakeHost(tree(3)) as host:
+        first, second = (
+            ask_for_crawl(Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.0))
+            for name in ("first", "second")
+        )
+        abandon(first, second, n_tries=MANY_DEATHS)
+        go_on_until(service, lambda: not is_unfinished(first))
+        go_on_for_looks(service, 2)
+        assert n_tries_of(second) == MANY_DEATHS
+
+        service._next_trial_at = 0.0
+        go_on_until(service, lambda: not is_unfinished(second))
 
 
 def test_a_clock_that_is_set_back_prolongs_no_trial(service: FetchService) -> None:
