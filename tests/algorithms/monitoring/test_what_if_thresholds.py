@@ -13,10 +13,10 @@ def past(number: int, n_failed: int, *, broken: bool) -> PastCheck:
         PageTest(
             f"p/{n}",
             "changed" if n < n_failed else "ok",
-            True,
-            n >= n_failed,
-            True,
-            LOST if n < n_failed else (),
+            shingle_test=True,
+            field_test=n >= n_failed,
+            structure_test=True,
+            failed=LOST if n < n_failed else (),
             had=frozenset({"name", "brand", "sku"}),
             lost=frozenset({"name"} if n < n_failed else ()),
         )
