@@ -12,6 +12,7 @@ import orjson
 from django.db.models import Count, F, Q
 
 from annotation.algorithms.attribute_types import AttributeType
+from annotation.services.samples.worth import reasons_to_leave_out
 from clustering.models import Cluster, ClusterFigures, Snapshot
 from rules.algorithms.rule.rule import Alternative
 from rules.algorithms.rule.sentences import place_in_words
@@ -47,6 +48,7 @@ class RuleLine(NamedTuple):
     n_records: int
     kinds: Sequence[tuple[str, str, int]]  # tone, word, how many attributes
     waiting: Rule | None  # a newer version that does not serve yet
+    left_out: str  # why nobody is asked to annotate it; blank where people are
 
     @property
     def coverage(self) -> float | None:
@@ -110,8 +112,16 @@ def rule_lines(site: Site, clusters: Sequence[Cluster]) -> list[RuleLine]:
     n_served = _counted(served.values_list("cluster").annotate(n=Count("pk")))
     records = Record.objects.there().filter(cluster__in=clusters)
     n_records = _counted(records.order_by().values_list("cluster").annotate(n=Count("pk")))
+    left_out = reasons_to_leave_out(clusters)
     return [
-        _line(cluster, rules.get(cluster.pk, []), n_pages.get(cluster.pk), n_served, n_records)
+        _line(
+            cluster,
+            rules.get(cluster.pk, []),
+            n_pages=n_pages.get(cluster.pk),
+            n_served=n_served.get(cluster.pk, 0),
+            n_records=n_records.get(cluster.pk, 0),
+            left_out=left_out.get(cluster.pk, ""),
+        )
         for cluster in clusters
     ]
 
@@ -123,9 +133,11 @@ def _counted(rows: Any) -> dict[int, int]:
 def _line(
     cluster: Cluster,
     versions: list[Rule],
+    *,
     n_pages: int | None,
-    n_served: Mapping[int, int],
-    n_records: Mapping[int, int],
+    n_served: int,
+    n_records: int,
+    left_out: str,
 ) -> RuleLine:
     published = next((rule for rule in versions if rule.state == Rule.State.PUBLISHED), None)
     newest = versions[0] if versions else None
@@ -136,10 +148,11 @@ def _line(
         rule=shown,
         n_versions=len(versions),
         n_pages=n_pages,
-        n_served=n_served.get(cluster.pk, 0),
-        n_records=n_records.get(cluster.pk, 0),
+        n_served=n_served,
+        n_records=n_records,
         kinds=kinds_of(shown) if shown else [],
         waiting=newest if is_waiting else None,
+        left_out=left_out,
     )
 
 

@@ -112,6 +112,18 @@ class TestRules:
         assert reverse("review_rule", args=review) in text
         assert reverse("annotate_page", args=["shop", "guide", 1]) in text
 
+    def test_nobody_is_led_to_annotate_a_log_in(self, ada: Client) -> None:
+        rule, _ = two_versions()
+        log_in = Cluster.objects.create(site=rule.cluster.site, name="log-in", title="Way in")
+        current = Clustering.objects.current().get()
+        ClusterFigures.objects.create(
+            clustering=current, cluster=log_in, n_pages=1, kind="login", certainty=0.9
+        )
+        text = seen(ada, "rules")
+
+        assert reverse("annotate_page", args=["shop", "log-in", 1]) not in text
+        assert "Log-in</span>" in text
+
     def test_a_page_and_a_cluster_lead_to_annotating_rule_and_records(self, ada: Client) -> None:
         rule, _ = two_versions()
         page = rule.cluster.site.pages.earliest("pk")
