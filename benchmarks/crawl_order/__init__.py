@@ -28,7 +28,7 @@ from tests.apps.clustering.fake_host import Answer, FakeHost
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
 
-TITLE: Final = "Order of crawls"
+TITLE = "Order of crawls"
 VERSIONS: Final = (
     "v0",
     "v1",

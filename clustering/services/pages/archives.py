@@ -191,7 +191,7 @@ class ZipFiles:
         self.label = storable(label)
         self._manifest_folder = ""  # that its names are relative to; ends in a slash
         self._state = state_of(raw)
-        check_directory(raw, self.label)
+        check_directory(raw, self.label, max_entries=MAX_ENTRIES, max_directory=MAX_DIRECTORY)
         try:
             self._zip = zipfile.ZipFile(raw)
         except BROKEN_ZIP as error:
@@ -340,13 +340,7 @@ def _may_be_manifest(name: str, first: bytes) -> bool:
     )
 
 
-def check_directory(
-    raw: BinaryIO,
-    label: str,
-    *,
-    max_entries: int = MAX_ENTRIES,
-    max_directory: int = MAX_DIRECTORY,
-) -> None:
+def check_directory(raw: BinaryIO, label: str, *, max_entries: int, max_directory: int) -> None:
     """Refuse a zip whose list of entries alone would fill the memory, before anything reads that list.
 
     Raises UnreadableFile.

@@ -85,7 +85,12 @@ def _add_manifest(path: Path, manifest: UploadedFile) -> None:
     if not zipfile.is_zipfile(path):  # one would be begun at the end of whatever it is
         raise zipfile.BadZipFile
     with path.open("rb") as raw:
-        archives.check_directory(raw, path.name)
+        archives.check_directory(
+            raw,
+            path.name,
+            max_entries=archives.MAX_ENTRIES,
+            max_directory=archives.MAX_DIRECTORY,
+        )
     with zipfile.ZipFile(path, "a") as whole:
         if any(PurePosixPath(name).name.startswith("manifest.jsonl") for name in whole.namelist()):
             raise UnfitUploads("The zip has a manifest already. Hand it in alone.")
