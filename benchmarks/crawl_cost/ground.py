@@ -111,7 +111,7 @@ def bomb() -> bytes:
 
 @cache
 def hostile_page(number: int) -> bytes:
-    """Return one of the pages that are made to cost much, another one for each number as far as there are."""
+    """Return a page that is made to cost much; after the last kind the numbers begin with the first again."""
     kinds = sorted(KINDS)
     return KINDS[kinds[number % len(kinds)]](HOSTILE_BYTES)
 

@@ -191,6 +191,6 @@ def differences(served: Served, crawled: Crawled) -> list[int]:
 
 
 def n_other(expected: Any, found: Any) -> int:
-    """Count the keys under which two mappings have another value, or only one of them has any."""
+    """Count the keys, of pairs of key and value, whose value is another one or missing on one side."""
     expected, found = dict(expected), dict(found)
     return sum(expected.get(key) != found.get(key) for key in expected.keys() | found.keys())
