@@ -123,13 +123,17 @@ class _SoughtAttribute:
     is_further: bool = False  # it serves what an earlier one left
 
     def count_support(self, pages: Sequence[KnownPage]) -> None:
-        """Count the pages that have a golden value, and what each shape weighs."""
+        """Count the pages that have a golden value, and weigh each shape by the pages that show one there.
+
+        A page that only shows a number near a golden one counts half.
+        """
         for page, places_by_value in zip(pages, self.places, strict=True):
             if places_by_value:
                 self.n_known += 1
                 self._add_page(page, list(chain.from_iterable(places_by_value)), WEIGHT_OF_VALUE)
-        for page, places in zip(pages, self.near, strict=False):
-            self._add_page(page, places, WEIGHT_OF_NEAR_NUMBER)
+        if self.near:
+            for page, places in zip(pages, self.near, strict=True):
+                self._add_page(page, places, WEIGHT_OF_NEAR_NUMBER)
         if not self.attribute.is_multi:
             self._leave_crowds_out()
 

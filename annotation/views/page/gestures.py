@@ -156,13 +156,14 @@ def _take(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
 
 
 def _take_text(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
-    """Take a part of what an element displays."""
+    """Take a part of what an element displays, from one of its characters to another."""
     name = reported.text("attribute")
+    number, start, end = (reported.number(key) for key in ("number", "start", "end"))
     subject = stage.subject(name)
 
     def act() -> GestureChange:
-        number, start, end = (reported.number(key) for key in ("number", "start", "end"))
-        return _take_anchor(subject, services.anchor_typed(subject, number, start, end), reported)
+        anchor = services.anchor_typed(subject, number, start, end)
+        return _take_anchor(subject, anchor, reported)
 
     outcome.attempt(name, act)
 

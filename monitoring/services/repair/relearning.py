@@ -28,7 +28,11 @@ from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import extract_lines, read_text, read_tree
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.list_learner import learn_records
-from rules.algorithms.learning.record_samples import RecordSamples, copy_of_record, path_in_copy
+from rules.algorithms.learning.record_samples import (
+    RecordSamples,
+    copy_of_record,
+    path_of_counterpart,
+)
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import OF_PAGE, ClusterRule
@@ -491,7 +495,7 @@ class _ListPage:
     indices: list[int]  # of these records among all
     # A copy of each of them, with the original of every node mapped to its copy.
     copies: list[tuple[_Element, dict[_Element, _Element]]]
-    proposals: list[ProposedPage] = field(default_factory=list)  # in each copy
+    proposals: list[ProposedPage] = field(default_factory=list)  # in each of the first copies
     page_values: Mapping[str, Sequence[FoundValue]] = field(default_factory=dict)  # beside records
 
 
@@ -629,14 +633,17 @@ def _record_samples(page: _ListPage) -> RecordSamples:
 
 
 def _proposed_page(page: _ListPage) -> ProposedPage:
-    """Return what was found on a page, at the XPaths of the page instead of those of its copies."""
+    """Return what was found on a page, at the XPaths of the page instead of those of its copies.
+
+    Nothing was looked for in the copies behind the first ones.
+    """
     values = {name: list(found_values) for name, found_values in page.page_values.items()}
     for (copy, copy_by_original), proposed in zip(page.copies, page.proposals, strict=False):
         original_by_copy = {copied: original for original, copied in copy_by_original.items()}
         for name, found_values in proposed.values.items():
             for value in found_values:
                 nodes: Any = copy.xpath(value.place.xpath)
-                xpath = path_in_copy(nodes[0], original_by_copy)
+                xpath = path_of_counterpart(nodes[0], original_by_copy)
                 # `_replace` is the public way of a named tuple.
                 place = value.place._replace(xpath=xpath)  # noqa: SLF001
                 values.setdefault(name, []).append(FoundValue(place, value.score, value.why))

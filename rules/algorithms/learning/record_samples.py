@@ -126,7 +126,7 @@ def _sample(
     """Return a record as a page of its own."""
     tree, copies = copy_of_record(record.elements, has_text=has_text)
     values = {
-        name: [replace(mark, node=path_in_copy(node, copies)) for mark, node in marks]
+        name: [replace(mark, node=path_of_counterpart(node, copies)) for mark, node in marks]
         for name, marks in record.marks.items()
     }
     return AnnotatedPage(page.url, tree, values, absent, page.problem)
@@ -191,16 +191,18 @@ def _beside(element: _Element, *, is_before: bool) -> list[_Element]:
     return siblings[::-1] if is_before else siblings
 
 
-def path_in_copy(node: Any, copies: dict[_Element, _Element]) -> str:
-    """Return the XPath of a node in the copy of its record."""
-    owner = owner_of(node)
-    copied = copies[owner]
-    path = str(copied.getroottree().getpath(copied))
+def path_of_counterpart(node: Any, counterparts: dict[_Element, _Element]) -> str:
+    """Return the XPath of the node that stands for a node in another tree: a copy, or its original.
+
+    `counterparts` has the element of the other tree that stands for each element.
+    """
+    counterpart = counterparts[owner_of(node)]
+    path = str(counterpart.getroottree().getpath(counterpart))
     if isinstance(node, etree._Element):
         return path
     if node.is_attribute:
         return f"{path}/@{node.attrname}"
-    neighbour = copies[node.getparent()]  # in lxml a text belongs to the element before it
-    texts: Any = copied.xpath("text()")
-    is_copy = [text.is_tail == node.is_tail and text.getparent() is neighbour for text in texts]
-    return f"{path}/text()[{is_copy.index(True) + 1}]"
+    neighbour = counterparts[node.getparent()]  # in lxml a text belongs to the element before it
+    texts: Any = counterpart.xpath("text()")
+    is_it = [text.is_tail == node.is_tail and text.getparent() is neighbour for text in texts]
+    return f"{path}/text()[{is_it.index(True) + 1}]"
