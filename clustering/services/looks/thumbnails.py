@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -26,7 +26,15 @@ from clustering.dom.page import PageTooLarge
 from clustering.fetching.browser.chromium import BrowserMissing
 from clustering.fetching.browser.picturing import Camera, open_camera
 from clustering.fetching.refusals import FetchRefused
-from clustering.models import Asset, ClusterDoubt, ClusterFigures, Page, Snapshot, SnapshotAssets
+from clustering.models import (
+    Asset,
+    ClusterDoubt,
+    ClusterFigures,
+    ClusterLayout,
+    Page,
+    Snapshot,
+    SnapshotAssets,
+)
 from clustering.services.children.limits import ChildrenBusy
 from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.looks.asset_fetching import sheet_text
@@ -146,15 +154,29 @@ def examples_of(
 
 
 def _example_snapshots(site: Site) -> list[Snapshot]:
-    """Return what is to be drawn: both sides of each doubt, then the examples of all clusters by rank."""
+    """Return what is to be drawn, the most wanted first.
+
+    1. Both sides of each doubt.
+    2. The most typical page of each cluster.
+    3. The page that shows how each layout looks.
+    4. The other examples of the clusters, by rank.
+    """
     cluster_figures = ClusterFigures.objects.current().filter(clustering__site=site)
     examples = examples_of(list(cluster_figures), PICTURES_PER_CLUSTER).values()
+    by_rank = list(zip_longest(*examples))
+    wanted = [*chain(*by_rank[:1]), *_layout_examples(site), *chain(*by_rank[1:])]
     snapshot_by_body = {snapshot.body: snapshot for snapshot in _doubtful_snapshots(site)}
-    for pages_of_rank in zip_longest(*examples):
-        for page in pages_of_rank:
-            if page is not None and page.latest_snapshot:
-                snapshot_by_body[page.latest_snapshot.body] = page.latest_snapshot
+    for page in wanted:
+        if page is not None and page.latest_snapshot:
+            snapshot_by_body[page.latest_snapshot.body] = page.latest_snapshot
     return list(snapshot_by_body.values())[:MAX_PICTURES]
+
+
+def _layout_examples(site: Site) -> list[Page]:
+    """Return the page that shows how each layout of a site's clusters looks."""
+    layouts = ClusterLayout.objects.filter(clustering__site=site, clustering__is_current=True)
+    pages = Page.objects.filter(pk__in=layouts.values("example"), latest_snapshot__isnull=False)
+    return list(pages.select_related("latest_snapshot").order_by("pk"))
 
 
 def _doubtful_snapshots(site: Site) -> list[Snapshot]:

@@ -17,7 +17,14 @@ import clustering.tasks  # noqa: F401 - registers the tasks
 from clustering.dom.addresses import url_hash
 from clustering.fetching.browser.chromium import BrowserFailed
 from clustering.fetching.browser.picturing import PNG, Camera
-from clustering.models import Asset, Page, Snapshot, SnapshotAssets
+from clustering.models import (
+    Asset,
+    ClusterFigures,
+    ClusterLayout,
+    Page,
+    Snapshot,
+    SnapshotAssets,
+)
 from clustering.services.clusters.clustering_runs import cluster_site
 from clustering.services.clusters.clusterings import clustering_request
 from clustering.services.looks.thumbnails import (
@@ -81,6 +88,23 @@ def test_without_a_browser_there_are_outlines(shop: Shop, settings: Any) -> None
     thumbnail = find_thumbnail(snapshot_of(shop, "a").body)
     assert thumbnail is not None
     assert "image/svg+xml" == thumbnail.content_type
+
+
+def test_each_layout_is_drawn_though_its_page_is_no_example(
+    shop: Shop, settings: Any, tmp_path: Path
+) -> None:
+    settings.CHROMIUM = "/nowhere/chromium"
+    products = shop.clusters["products"]
+    body = page_store().put(b"<h1>Boots</h1><img src=/boots.png>")
+    Snapshot.objects.filter(pk=snapshot_of(shop, "b").pk).update(body=body)
+    ClusterFigures.objects.filter(cluster=products).update(examples=[shop.pages["a"]])
+    assert 2 == drawn(shop)["outlines"]
+
+    ClusterLayout.objects.create(
+        clustering=shop.clustering, cluster=products, name="photo", example_id=shop.pages["b"]
+    )
+    drawn(shop)
+    assert (tmp_path / "thumbnails" / body[:2] / f"{body}.svg").exists()
 
 
 def test_before_they_are_drawn_an_outline_stands_in(shop: Shop, tmp_path: Path) -> None:
