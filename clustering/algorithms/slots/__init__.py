@@ -6,6 +6,7 @@ finding        the slots of some pages, and what another page shows in them
 shared_markup  what the pages share: names of elements, labels, texts of nearly all pages
 page_texts     the texts of one page and the elements they stand in
 fields         slots as people see them: overlapping ones folded, named, typed, in order
+nested_fields  which of them are of one list within a page, such as the offers of a product
 
     finder = SlotFinder(trees)             # some pages of one cluster; 20 to 60 are plenty
     for slot in finder.find():             # the fullest first, at most 1,000; they overlap

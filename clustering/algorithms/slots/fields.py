@@ -23,6 +23,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from lxml.etree import _Element
 
 from clustering.algorithms.slots.finding import DataSlot, SlotFinder, SlotText
+from clustering.algorithms.slots.nested_fields import entries_of, in_entries, leading_slots
 from clustering.algorithms.slots.page_texts import IMAGE_TAG, read_images
 from clustering.algorithms.tables.column_names import name_of, unique_names
 from clustering.dom.visible import HEADINGS
@@ -39,6 +40,8 @@ MAX_WORDINGS_OF_NUMBER: Final = 3  # around a number: "1 comment", "2 comments"
 MOST_EXAMPLES: Final = 5
 MOST_TEXTS_TYPED: Final = 200
 NAMING_LEVELS: Final = 3  # elements around a text whose classes may name it
+LEVELS_OF_LIST: Final = 2  # elements around an entry whose classes may name its list
+FALLBACK_OF_LIST: Final = "entries"  # where nothing names it
 IDENTIFIER_CHARS: Final = 10
 
 # How the texts of a slot on a page become values: each is one; all are one; their numbers are.
@@ -69,6 +72,8 @@ class FoundField:
     is_multi: bool
     examples: tuple[str, ...]
     folded_into: str = ""  # the identifier of the field that stands for it; blank where it is shown
+    list_name: str = ""  # of the list within a page whose entries it is a field of; blank for none
+    leader: DataSlot | None = None  # that leads this list: each entry has a text of it
 
     def values(self, texts: Sequence[str]) -> list[str]:
         """Return what of the slot's texts on a page are the field's values."""
@@ -80,6 +85,20 @@ class FoundField:
             numbers = [_NUMBER.search(text) for text in texts]
             texts = [number[0] for number in numbers if number is not None]
         return list(texts) if self.is_multi else list(texts[:1])
+
+    def values_of_entries(
+        self, texts: Sequence[SlotText], leading: Sequence[SlotText]
+    ) -> list[str | None]:
+        """Return the value of each entry of the field's list on a page, None where it has none.
+
+        Where a text stands in no entry of its own, the values without gaps. `leading` are the texts of the
+        field that leads the list.
+        """
+        placed = in_entries(texts, entries_of(leading))
+        if placed is None:
+            return list(self.values([text.text.text for text in texts]))
+        values = [self.values([text.text.text]) if text is not None else [] for text in placed]
+        return [of_entry[0] if of_entry else None for of_entry in values]
 
     @property
     def label(self) -> str:
@@ -114,7 +133,42 @@ def find_fields(finders: FieldFinders) -> list[FoundField]:
         folded += [replace(field, folded_into=stands_for_it) for field in others]
     fields = [*shown, *folded]
     names = unique_names([field.name for field in fields], range(len(fields), 0, -1))
-    return [replace(field, name=name) for field, name in zip(fields, names, strict=True)]
+    return _in_lists([replace(field, name=name) for field, name in zip(fields, names, strict=True)])
+
+
+def _in_lists(fields: Sequence[FoundField]) -> list[FoundField]:
+    """Return the fields, those that are of a list within a page with its name and with what leads it.
+
+    One that is folded may lead: it holds all names of a list where the one that is shown lacks some.
+    """
+    slot_by_id = {id(field.slot): field.slot for field in fields if field.is_multi}
+    slots = list(slot_by_id.values())
+    leader_of = leading_slots(slots)
+    leaders = sorted(set(leader_of.values()))
+    names = [_name_of_list(slots[leader]) for leader in leaders]
+    unique = unique_names(names, range(len(names), 0, -1))
+    name_by_leader = dict(zip(leaders, unique, strict=True))
+    list_by_id = {id(slots[member]): leader for member, leader in leader_of.items()}
+    return [
+        replace(field, list_name=name_by_leader[leader], leader=slots[leader])
+        if field.is_multi and (leader := list_by_id.get(id(field.slot))) is not None
+        else field
+        for field in fields
+    ]
+
+
+def _name_of_list(slot: DataSlot) -> str:
+    """Return a name for the list that a slot leads: by what holds its entries, else by the entries."""
+    fullest_first = sorted(slot.texts.values(), key=len, reverse=True)
+    entries = [entry for texts in fullest_first for entry in entries_of(texts)]
+    holders = [*islice(entries[0].iterancestors(), LEVELS_OF_LIST), entries[0]]
+    words = [word for holder in holders for word in _words_of(holder)]
+    return name_of(words, "", [], FALLBACK_OF_LIST)
+
+
+def _words_of(element: _Element) -> list[str]:
+    """Return the classes and the id of an element."""
+    return [*(element.get("class") or "").split(), *filter(None, [element.get("id")])]
 
 
 def _rank(slot: DataSlot) -> float:
@@ -237,8 +291,7 @@ def _name_of(slot: DataSlot, texts: Sequence[str]) -> str:
             fallback = "title"
         elif element.tag == IMAGE_TAG:
             fallback = "image"
-        words += (element.get("class") or "").split()
-        words += filter(None, [element.get("id")])
+        words += _words_of(element)
         element = element.getparent()
     label = slot.declared_name
     if not label and not _is_image(slot):

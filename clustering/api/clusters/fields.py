@@ -29,6 +29,10 @@ class ClusterField(serializers.Serializer[Any]):
     multi = serializers.BooleanField(help_text="Whether pages show several values.")
     examples = serializers.ListField(child=serializers.CharField())
     place = serializers.CharField(help_text="The last steps to its texts.")
+    list = serializers.CharField(
+        required=False,
+        help_text="The list within a page whose entries have it, where it is of one.",
+    )
     declared = serializers.CharField(
         required=False, help_text="What the markup declares it to be, where it does."
     )

@@ -75,7 +75,7 @@ def _table_of(of_cluster: ClusterFields) -> str:
     rows = [("name", "type", "pages", "several", "examples")]
     for field in shown[:FIRST_SHOWN]:
         examples = " | ".join(_cut(example) for example in field.examples[:3])
-        several = "yes" if field.is_multi else ""
+        several = (field.list_name or "yes") if field.is_multi else ""
         rows.append((_cut(field.name), field.type, f"{field.slot.fill:.0%}", several, examples))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     lines = [f"{of_cluster.cluster.name}: {len(shown)} fields on {len(of_cluster.pages)} pages"]

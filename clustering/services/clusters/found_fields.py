@@ -91,6 +91,8 @@ def field_line(cluster: Cluster, field: FoundField) -> dict[str, Any]:
         "examples": list(field.examples),
         "place": field.slot.place,
     }
+    if field.list_name:
+        line["list"] = field.list_name
     if field.slot.declared_name:
         line["declared"] = field.slot.declared_name
     if field.folded_into:
@@ -98,15 +100,26 @@ def field_line(cluster: Cluster, field: FoundField) -> dict[str, Any]:
     return line
 
 
-def _values(of_cluster: ClusterFields, renew: Callable[[], None]) -> list[dict[str, list[str]]]:
-    """Return the values of each field by the given addresses of the pages that show it."""
-    values: list[dict[str, list[str]]] = [{} for _ in of_cluster.fields]
+def _values(
+    of_cluster: ClusterFields, renew: Callable[[], None]
+) -> list[dict[str, list[str | None]]]:
+    """Return the values of each field by the given addresses of the pages that show it.
+
+    Of a list within a page there is one for each entry, None where an entry has none.
+    """
+    values: list[dict[str, list[str | None]]] = [{} for _ in of_cluster.fields]
+    number_by_slot = {id(field.slot): n for n, field in enumerate(of_cluster.fields)}
     for page, tree in _read_pages(_page_ids(of_cluster.cluster)[:MOST_PAGES_WITH_VALUES]):
         renew()
         texts_of_fields = of_cluster.read(tree)
         for field, texts, by_url in zip(of_cluster.fields, texts_of_fields, values, strict=True):
-            if texts:
-                by_url[page.given_url] = field.values([text.text.text for text in texts])
+            if not texts:
+                continue
+            if field.leader is None:
+                by_url[page.given_url] = list(field.values([text.text.text for text in texts]))
+            else:
+                leading = texts_of_fields[number_by_slot[id(field.leader)]]
+                by_url[page.given_url] = field.values_of_entries(texts, leading)
     return values
 
 

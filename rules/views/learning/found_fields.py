@@ -110,7 +110,8 @@ def undo_fields(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 def _initial(field: FoundField) -> dict[str, Any]:
-    return {"slot": field.identifier, "name": field.name, "type": field.type}
+    name = f"{field.list_name}.{field.name}" if field.list_name else field.name
+    return {"slot": field.identifier, "name": name, "type": field.type}
 
 
 def _requested(

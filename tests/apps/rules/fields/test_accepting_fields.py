@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.models import Annotation, Attribute
 from clustering.models import Cluster
 from clustering.services.clusters.found_fields import cluster_fields
-from rules.models import Rule
+from rules.models import Record, Rule
 from rules.services.fields.accepting_fields import (
     ACCEPT_FIELDS,
     ChosenField,
@@ -20,7 +20,11 @@ from rules.services.fields.accepting_fields import (
     fields_request,
     undo_fields,
 )
-from tests.apps.rules.shop_cast import annotate_product, products_of, shop
+from rules.services.review.publishing import publish_rule
+from tests.apps.clustering.api_cast import site_of
+from tests.apps.clustering.demo_sites import cluster as cluster_pages
+from tests.apps.clustering.demo_sites import store
+from tests.apps.rules.shop_cast import annotate_product, extract, products_of, shop
 from vertex.core.models import Job, Role, User
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
@@ -196,3 +200,43 @@ def test_a_cluster_of_equal_pages_says_that_nothing_varies(ada: User) -> None:
     client.force_login(ada)
     page = client.get(reverse("found_fields", args=["shop", cluster.name])).content.decode()
     assert "Nothing varies on these pages" in page
+
+
+def test_fields_of_one_list_are_attributes_of_it_and_keep_their_gaps(
+    ada: User, client: Client
+) -> None:
+    site = site_of("tents")
+    store(site, [(f"p/{n}", tent(n), "text/html") for n in range(8)])
+    cluster_pages(site)
+    cluster = Cluster.objects.present().get(site=site)
+    found = cluster_fields(cluster).shown()
+    name, price = (next(f for f in found if f.examples[0] == text) for text in ("A 0", "0 EUR"))
+
+    client.force_login(ada)
+    shown = client.get(reverse("found_fields", args=[site.name, cluster.name])).content.decode()
+    assert f'value="offers.{price.name}"' in shown
+    assert "each entry of offers" in shown
+
+    choices = [
+        ChosenField(name.identifier, "offers.name", "text"),
+        ChosenField(price.identifier, "offers.price", "price"),
+    ]
+    request = fields_request(cluster=cluster, fields=choices, vertical="tent")
+    job = run_job(create_here(request, actor=ada).pk, accept_fields)
+    assert Job.State.DONE == job.state, job.error
+    publish_rule(rule=Rule.objects.get(cluster=cluster))
+    extract(site)
+    records = Record.objects.filter(page__url__endswith="p/7")
+    assert [{"offers.name": ["A 7", "B 7", "C 7"], "offers.price": ["7 EUR", None, "21 EUR"]}] == [
+        record.values for record in records
+    ]
+
+
+def tent(n: int) -> bytes:
+    """Return a page with three offers, of which the second has no price."""
+    prices = (f"<b>{n} EUR</b>", "ask us", f"<b>{3 * n} EUR</b>")
+    rows = "".join(
+        f"<tr><td>{size} {n}</td><td>{price}</td></tr>"
+        for size, price in zip("ABC", prices, strict=True)
+    )
+    return f"<html><body><h1>Tent {n}</h1><table class=offers>{rows}</table></body></html>".encode()
