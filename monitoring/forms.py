@@ -14,7 +14,7 @@ from django.utils.functional import lazy
 
 from clustering.forms.pages import AddressField, delay_field
 from clustering.services.crawl.address_lists import MAX_PASTED
-from monitoring.algorithms.site_change import Thresholds
+from monitoring.algorithms.verdicts import Thresholds
 from monitoring.models import Alert, Channel, KeptList, Schedule
 from monitoring.models.stream import MAX_GOAL_HOURS, MAX_REQUESTS_PER_DAY
 from monitoring.services.checks.thresholds import EXPLANATIONS

@@ -15,8 +15,9 @@ from scipy.optimize import minimize
 
 from benchmarks.cluster_kinds.labelled_clusters import ClusteredSite
 from benchmarks.labelled_sites import GENERATED
-from clustering.algorithms.kinds.cluster_kinds import DETAIL, LIST, Weights
+from clustering.algorithms.kinds.cluster_kinds import Weights
 from clustering.algorithms.kinds.kind_features import KindFeatures, SiteLinks, kind_features
+from clustering.algorithms.kinds.kind_names import DETAIL, LIST
 
 Floats = NDArray[np.float64]
 

@@ -79,7 +79,8 @@ def checked(history: Any, folder: Path) -> Iterator[dict[str, Any]]:
 
 def states_by_thresholds(site: str) -> dict[str, str]:
     """Return the states that other thresholds would have given the last check of a site."""
-    from monitoring.algorithms.site_change import Thresholds, site_state
+    from monitoring.algorithms.site_change import site_state
+    from monitoring.algorithms.verdicts import Thresholds
     from monitoring.models import Check
     from monitoring.services.checks.thresholds import past_check_of
 

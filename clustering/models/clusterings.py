@@ -15,7 +15,7 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
-from clustering.algorithms.kinds import cluster_kinds
+from clustering.algorithms.kinds import kind_names
 from clustering.models.pages import Page, Snapshot
 from vertex.core.models.people import User
 from vertex.core.models.sites import Site
@@ -91,13 +91,13 @@ class Clustering(models.Model):
 class ClusterKind(models.TextChoices):
     """What the pages of a cluster are for."""
 
-    DETAIL = cluster_kinds.DETAIL, "Detail"
-    LIST = cluster_kinds.LIST, "List"
-    NAVIGATION = cluster_kinds.NAVIGATION, "Navigation"
-    SEARCH = cluster_kinds.SEARCH, "Search"
-    ERROR = cluster_kinds.ERROR, "Error"
-    LOGIN = cluster_kinds.LOGIN, "Log-in"
-    OTHER = cluster_kinds.OTHER, "Other"
+    DETAIL = kind_names.DETAIL, "Detail"
+    LIST = kind_names.LIST, "List"
+    NAVIGATION = kind_names.NAVIGATION, "Navigation"
+    SEARCH = kind_names.SEARCH, "Search"
+    ERROR = kind_names.ERROR, "Error"
+    LOGIN = kind_names.LOGIN, "Log-in"
+    OTHER = kind_names.OTHER, "Other"
 
 
 class Annotating(models.TextChoices):

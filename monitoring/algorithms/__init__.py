@@ -5,6 +5,7 @@ Start at `site_change`: whether a template changed, the content, or neither, or 
 lost_pages          a page that is there, or what stands in its place
 error_pages         the error pages of one site; soft_errors those of any
 value_models        values that are wrong though they look right
+verdicts            what a check may come to, and from when on a cluster is broken
 known_values        whether two values of an attribute mean the same
 coverage_drop       what falls in the stream of pages
 what_if_thresholds  what other thresholds would have done

@@ -36,6 +36,17 @@ from clustering.algorithms.published.shingles import masked_vectors
 from clustering.algorithms.published.signatures import read_signature
 from monitoring.algorithms.known_values import TYPED, same_value, typed_form
 from monitoring.algorithms.lost_pages import OTHER_CONTENT
+from monitoring.algorithms.verdicts import (
+    AS_IT_WAS,
+    BROKEN,
+    CONTENT_CHANGED,
+    PARTLY_REDESIGNED,
+    REDESIGNED,
+    UNDECIDED,
+    UNREACHABLE,
+    USUAL_THRESHOLDS,
+    Thresholds,
+)
 from rules.algorithms.running.record_lines import Line
 
 Kind = Literal["null_extraction", "incorrect_extraction"]
@@ -46,14 +57,6 @@ NULL_EXTRACTION: Final = "null_extraction"
 INCORRECT_EXTRACTION: Final = "incorrect_extraction"
 OK: Final = "ok"
 CHANGED: Final = "changed"
-UNREACHABLE: Final = "unreachable"
-# States of a cluster or a site, beside UNREACHABLE.
-AS_IT_WAS: Final = "as_it_was"
-CONTENT_CHANGED: Final = "content_changed"
-PARTLY_REDESIGNED: Final = "partly_redesigned"
-REDESIGNED: Final = "redesigned"
-UNDECIDED: Final = "undecided"
-BROKEN: Final = frozenset({PARTLY_REDESIGNED, REDESIGNED})
 MIN_TELLING_CHARS: Final = 4  # of a value that a page does not show by chance
 MAX_VALUE_CHARS: Final = 500  # of a value in a failure
 # Bellwethers that must answer before anybody is alarmed, where there are as many.
@@ -63,21 +66,6 @@ MIN_SEEN_OF_ANSWERED: Final = 0.6  # fewer: another language, or other content
 MIN_SEEN_BESIDE_OTHERS: Final = 1 / 3  # of the answered, where nearly all of those fail
 MIN_SHARE_REDESIGNED: Final = 0.9  # of the seen pages, that fail; with fewer it is a part of them
 MAX_FORM_OF_REDESIGN: Final = 0.6  # likeness of a page's form to that of before
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """When a cluster counts as broken; the paper's are 0.5 for both majorities."""
-
-    pages: float = 0.5  # share of the reachable bellwethers above which a test fails
-    quorum: float = 0.1  # share of them that must fail before a part of them counts as redesigned
-    coverage_drop: float = 0.1  # of the pages with all mandatory values, that confirms it as well
-    # Share of the bellwethers that must be seen; with fewer nothing is broken.
-    reachable: float = 0.5
-    # Share of a site's rules; when no more break, the paper takes it for a false alarm.
-    rules: float = 0.1
-    # Of the pages, or of the records with an attribute, among all that come in.
-    crawl_drop: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +323,7 @@ def judge_cluster(
     tests: Sequence[PageTest],
     *,
     coverage: tuple[float, float] | None = None,
-    thresholds: Thresholds = Thresholds(),
+    thresholds: Thresholds = USUAL_THRESHOLDS,
     divide: Divide | None = None,
     failed_before: frozenset[str] = frozenset(),
 ) -> ClusterVerdict:

@@ -15,12 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from monitoring.algorithms.site_change import (
-    ClusterVerdict,
-    PageTest,
-    Thresholds,
-    judge_cluster,
-)
+from monitoring.algorithms.site_change import ClusterVerdict, PageTest, judge_cluster
+from monitoring.algorithms.verdicts import Thresholds
 
 
 class PastCheck(NamedTuple):

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from clustering.models import Cluster, Page, Snapshot
-from monitoring.algorithms.site_change import (
+from monitoring.algorithms.verdicts import (
     AS_IT_WAS,
     CONTENT_CHANGED,
     PARTLY_REDESIGNED,

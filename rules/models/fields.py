@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
-from annotation.algorithms.fields.profiles import SiteProfile
 from annotation.models import Vertical
 from clustering.models import Cluster
 from rules.models.rules import Rule
@@ -24,7 +23,3 @@ class FieldProfile(models.Model):
 
     def __str__(self) -> str:
         return f"fields of {self.rule}"
-
-    def as_profile(self) -> SiteProfile:
-        """Return the profile as slots are compared with it."""
-        return SiteProfile.from_json(self.profile)

@@ -1,5 +1,6 @@
 """No modules import each other in a circle, and the contract of the pure packages fails where it is broken."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -114,3 +115,31 @@ def judged_by_the_contract(folder: Path, source: str) -> subprocess.CompletedPro
 
 def lines(names: list[str]) -> str:
     return "\n    ".join(names)
+
+
+LIBRARIES_OF_WORK = {"numpy", "scipy", "sklearn", "dateparser", "phonenumbers", "redis"}
+
+
+def test_a_command_starts_without_the_libraries_that_only_its_work_needs(tmp_path: Path) -> None:
+    """Each command and each process waits for what the models import: half a second is enough."""
+    after_start = loaded("import vertex, django; django.setup()", tmp_path)
+    at_work = loaded(
+        "import rules.algorithms.learning.default_learner, clustering.values.dates", tmp_path
+    )
+
+    assert set() == LIBRARIES_OF_WORK & after_start
+    assert {"numpy"} <= at_work
+
+
+def loaded(program: str, folder: Path) -> set[str]:
+    """Return the modules that are loaded after a program, in a process of its own."""
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{program}; import sys; print(*sys.modules)"],
+        cwd=ROOT,
+        env={name: text for name, text in os.environ.items() if name == "PATH"}
+        | {"VERTEX_VAR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(ended.stdout.split())

@@ -39,6 +39,6 @@ def test_no_module_unpickles() -> None:
 def test_the_caches_of_an_installation_are_our_own() -> None:
     for url in ("", "redis://127.0.0.1:1/0"):
         backend = str(cache_settings(url, Path())["BACKEND"])
-        assert backend.startswith("vertex.running.caches.")
+        assert backend.startswith("vertex.running.")
     assert not isinstance(caches["default"], LocMemCache)
     assert FileBasedCache.get is not type(caches["default"]).get

@@ -7,7 +7,7 @@ page_requests      requests that read strangers' pages, handed to processes with
 page_process       the program of such a process; page_answers is what it answers
 scheduler          the clock's ticks, which go on although the machine's clock is put back
 file_broker        the broker that needs no server
-caches             the cache of an installation
+caches             the cache of an installation; redis_cache where its address is given
 known_services     which services the settings name: no other is connected to
 health             whether the process lives, and whether it can serve
 metrics            figures for Prometheus

@@ -20,8 +20,8 @@ from redis import RedisError
 
 from vertex.core.services.jobs.heartbeat import read_machine_health
 from vertex.core.storage import StoreAway, page_store
-from vertex.running.caches import PatientRedisCache
 from vertex.running.metrics import may_scrape
+from vertex.running.redis_cache import PatientRedisCache
 
 BROKER_WITHIN = 2  # seconds
 

@@ -3,6 +3,7 @@
 cluster_kinds  the kind of each cluster, with its certainty
 kind_features  named numbers that tell lists from pages about one thing
 page_facts     what is read of a page for that
+kind_names     the kinds
 
 The weights are written by `python -m benchmarks.cluster_kinds`. Pure.
 """

@@ -22,7 +22,7 @@ from http import HTTPStatus
 from importlib.resources import files
 from math import exp
 from statistics import mean
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from clustering.algorithms.kinds.kind_features import (
@@ -31,6 +31,15 @@ from clustering.algorithms.kinds.kind_features import (
     SiteLinks,
     kind_features,
 )
+from clustering.algorithms.kinds.kind_names import (
+    DETAIL,
+    ERROR,
+    LIST,
+    LOGIN,
+    NAVIGATION,
+    OTHER,
+    SEARCH,
+)
 from clustering.algorithms.kinds.page_facts import PageFacts
 from clustering.algorithms.titles.title_words import (
     SITE_WORDS,
@@ -38,14 +47,6 @@ from clustering.algorithms.titles.title_words import (
     query_keys,
     title_parts,
 )
-
-DETAIL: Final = "detail"
-LIST: Final = "list"
-NAVIGATION: Final = "navigation"
-SEARCH: Final = "search"
-ERROR: Final = "error"
-LOGIN: Final = "login"
-OTHER: Final = "other"
 
 MIN_SHARE = 0.6  # of the pages, for what they show to decide
 # A page with more texts is more than its form; many pages show a log-in beside all else.

@@ -15,7 +15,7 @@ from itertools import takewhile
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
-from clustering.algorithms.kinds.cluster_kinds import ERROR, LOGIN, SEARCH
+from clustering.algorithms.kinds.kind_names import ERROR, LOGIN, SEARCH
 from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
 from clustering.algorithms.titles.title_words import ENDING, SITE_WORDS, WORD
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clustering.algorithms.kinds.cluster_kinds import LIST
+from clustering.algorithms.kinds.kind_names import LIST
 from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
 from clustering.algorithms.titles.title_clashes import DETAILS, LISTS, tell_apart
 from clustering.algorithms.titles.title_evidence import PagePhrases, TitleEvidence

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
-from monitoring.algorithms.site_change import Thresholds
+from monitoring.algorithms.verdicts import Thresholds
 from monitoring.models import Schedule, Slot
 from monitoring.services.checks import schedules, thresholds
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint

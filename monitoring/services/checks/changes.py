@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.models import Cluster, Snapshot
-from monitoring.algorithms.site_change import UNREACHABLE, Thresholds
+from monitoring.algorithms.verdicts import UNREACHABLE, Thresholds
 from monitoring.models import Alert, Check, CheckedPage, FetchedPage, Proposal, SiteChange, Slot
 from monitoring.services.checks.reports import report_of
 from monitoring.services.checks.testing import TestedCluster

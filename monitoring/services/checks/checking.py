@@ -20,16 +20,13 @@ from clustering.models import Snapshot
 from clustering.services.crawl.errands import postpones
 from clustering.services.looks.assets import start_fetching_assets
 from clustering.services.pages.stored_pages import given_url_by_url
-from monitoring.algorithms.site_change import (
+from monitoring.algorithms.site_change import CHANGED, ClusterVerdict, PageTest, site_state
+from monitoring.algorithms.verdicts import (
     BROKEN,
-    CHANGED,
     PARTLY_REDESIGNED,
     UNDECIDED,
     UNREACHABLE,
-    ClusterVerdict,
-    PageTest,
     Thresholds,
-    site_state,
 )
 from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from monitoring.algorithms.site_change import UNDECIDED
+from monitoring.algorithms.verdicts import UNDECIDED
 from monitoring.models import Check, Schedule
 from monitoring.services.checks.thresholds import page_test_of
 from vertex.core.models import Site

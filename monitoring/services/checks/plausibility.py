@@ -14,8 +14,9 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from clustering.models import Cluster
-from monitoring.algorithms.site_change import UNREACHABLE, PageTest
+from monitoring.algorithms.site_change import PageTest
 from monitoring.algorithms.value_models import Reading, Suspicion, learn_models, suspicions
+from monitoring.algorithms.verdicts import UNREACHABLE
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import extract_lines, read_text, read_tree
 from monitoring.services.checks.watched import WatchedCluster

@@ -26,12 +26,10 @@ from monitoring.algorithms.lost_pages import (
 from monitoring.algorithms.page_looks import NOTHING, PageLook, likeness, look_of
 from monitoring.algorithms.site_change import (
     MAX_FORM_OF_REDESIGN,
-    UNREACHABLE,
     ClusterVerdict,
     Divide,
     FailedField,
     PageTest,
-    Thresholds,
     displaced_attributes,
     field_test,
     judge_cluster,
@@ -42,6 +40,7 @@ from monitoring.algorithms.site_change import (
     without_positions,
 )
 from monitoring.algorithms.value_models import Suspicion
+from monitoring.algorithms.verdicts import UNREACHABLE, Thresholds
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import extract_lines, read_stored, read_tree
 from monitoring.services.checks.watched import (

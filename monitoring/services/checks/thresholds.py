@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from monitoring.algorithms.site_change import FailedField, PageTest, Thresholds
+from monitoring.algorithms.site_change import FailedField, PageTest
+from monitoring.algorithms.verdicts import Thresholds
 from monitoring.algorithms.what_if_thresholds import PastCheck, WhatIf, judge_again
 from monitoring.models import Check, CheckedPage, SiteThresholds
 from vertex.core.models import Site, User

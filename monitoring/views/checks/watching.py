@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from monitoring.algorithms.site_change import Thresholds
+from monitoring.algorithms.verdicts import Thresholds
 from monitoring.forms import ChannelForm, ScheduleForm, ThresholdsForm, add_errors
 from monitoring.models import Channel, Schedule, Slot
 from monitoring.services.checks import schedules, thresholds

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.algorithms.attribute_types import AttributeType
-from clustering.values.normalising import Normalised
 from rules.algorithms.running.value_looks import ValueLooks
 
 ShownValue = str | list[str | None]
@@ -86,7 +85,7 @@ class ExtractedRecord:
 
     values: dict[str, ShownValue]
     raw: dict[str, ShownValue]
-    normalized: dict[str, Normalised]
+    normalized: dict[str, object]
     missing: list[str]
     failed: dict[str, str]
     confidence: dict[str, float]

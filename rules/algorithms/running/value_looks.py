@@ -20,8 +20,6 @@ from math import log, log1p
 from statistics import median
 from typing import Any, Final, NamedTuple
 
-from clustering.values.normalising import Normalised
-
 Value = str | Sequence[str | None]
 
 MIN_VALUES: Final = 4  # of which looks are learnt
@@ -36,7 +34,7 @@ class ShownText(NamedTuple):
     """A value as it is shown, and what was read from it."""
 
     text: str
-    normalized: Normalised | None
+    normalized: object  # a JSON value; None: nothing could be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ def learn_looks(values: Sequence[ShownText]) -> ValueLooks:
 
 
 def looks_by_attribute(
-    records: Iterable[tuple[Mapping[str, Value], Mapping[str, Normalised]]],
+    records: Iterable[tuple[Mapping[str, Value], Mapping[str, object]]],
 ) -> dict[str, ValueLooks]:
     """Return how the values of each attribute look in some records, of those that have enough values.
 
@@ -128,7 +126,7 @@ def looks_by_attribute(
     }
 
 
-def shown_texts(value: Value, normalized: Normalised | None) -> list[ShownText]:
+def shown_texts(value: Value, normalized: object) -> list[ShownText]:
     """Return each text of a value with what was read from it; gaps of a nested list are left out."""
     if isinstance(value, str):
         return [ShownText(value, normalized)]
@@ -172,7 +170,7 @@ def _log_length(text: str) -> float:
     return log(len(text) + 1)
 
 
-def _log_amount(normalized: Normalised | None) -> float | None:
+def _log_amount(normalized: object) -> float | None:
     """Return the logarithm of the amount of a price or number; None of anything else, and of 0 and less."""
     number: Any = normalized
     if isinstance(normalized, dict):

@@ -148,7 +148,7 @@ def known_profiles(vertical: Vertical, *, besides: Site, run: JobRun) -> list[Si
         if rule.pk not in known:
             with run.kept_alive():
                 profile_rule(rule)
-    return [row.as_profile() for row in rows.order_by("pk")[:MAX_PROFILES]]
+    return [SiteProfile.from_json(row.profile) for row in rows.order_by("pk")[:MAX_PROFILES]]
 
 
 def profile_rule(rule: Rule) -> None:

@@ -10,12 +10,6 @@ from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import shingle_vector
 from monitoring.algorithms.lost_pages import OTHER_CONTENT
 from monitoring.algorithms.site_change import (
-    AS_IT_WAS,
-    CONTENT_CHANGED,
-    PARTLY_REDESIGNED,
-    REDESIGNED,
-    UNDECIDED,
-    UNREACHABLE,
     PageTest,
     displaced_attributes,
     field_test,
@@ -25,6 +19,14 @@ from monitoring.algorithms.site_change import (
     site_state,
     structure_test,
     vanished_attributes,
+)
+from monitoring.algorithms.verdicts import (
+    AS_IT_WAS,
+    CONTENT_CHANGED,
+    PARTLY_REDESIGNED,
+    REDESIGNED,
+    UNDECIDED,
+    UNREACHABLE,
 )
 from rules.algorithms.running.record_lines import Line
 from tests.algorithms.rules.running.line_cast import line_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from monitoring.algorithms.site_change import FailedField, PageTest, Thresholds
+from monitoring.algorithms.site_change import FailedField, PageTest
+from monitoring.algorithms.verdicts import Thresholds
 from monitoring.algorithms.what_if_thresholds import PastCheck, judge_again
 
 LOST = (FailedField("name", "Rope", None, "null_extraction"),)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clustering.algorithms.grouping import RawPage
-from clustering.algorithms.kinds.cluster_kinds import (
+from clustering.algorithms.kinds.cluster_kinds import JudgedKind, cluster_kinds, load_weights
+from clustering.algorithms.kinds.kind_features import ClusterFacts
+from clustering.algorithms.kinds.kind_names import (
     DETAIL,
     ERROR,
     LIST,
@@ -13,11 +15,7 @@ from clustering.algorithms.kinds.cluster_kinds import (
     NAVIGATION,
     OTHER,
     SEARCH,
-    JudgedKind,
-    cluster_kinds,
-    load_weights,
 )
-from clustering.algorithms.kinds.kind_features import ClusterFacts
 from clustering.algorithms.kinds.page_facts import read_facts
 from tests.algorithms.clustering.kinds.test_kind_features import ROOT, cluster, lists, things
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from clustering.algorithms.grouping import RawPage
-from clustering.algorithms.kinds.cluster_kinds import ERROR, LIST, LOGIN, SEARCH
+from clustering.algorithms.kinds.kind_names import ERROR, LIST, LOGIN, SEARCH
 from clustering.algorithms.observation import observe_page
 from clustering.algorithms.titles.cluster_pages import ClusterPages
 from clustering.algorithms.titles.page_kinds import read_kind

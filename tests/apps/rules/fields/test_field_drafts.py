@@ -112,7 +112,7 @@ class TestTraining:
                 },
             }
         ]
-        assert sorted(FieldProfile.objects.get().as_profile().examples) == [
+        assert sorted(FieldProfile.objects.get().profile["examples"]) == [
             "name",
             "price",
             "weight",

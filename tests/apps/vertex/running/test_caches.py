@@ -19,7 +19,8 @@ from django.core.cache.backends.base import BaseCache
 from pytest_django import Settings
 
 from tests import servers
-from vertex.running.caches import PatientRedisCache, cache_settings
+from vertex.running.caches import cache_settings
+from vertex.running.redis_cache import PatientRedisCache
 
 
 class Trap:

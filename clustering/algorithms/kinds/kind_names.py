@@ -1,0 +1,13 @@
+"""The kinds of clusters, apart from what tells them: models and commands that start need the names only."""
+
+from __future__ import annotations
+
+from typing import Final
+
+DETAIL: Final = "detail"
+LIST: Final = "list"
+NAVIGATION: Final = "navigation"
+SEARCH: Final = "search"
+ERROR: Final = "error"
+LOGIN: Final = "login"
+OTHER: Final = "other"
