@@ -30,6 +30,7 @@ KIND_WORDS = {
     "xpath": ("good", "XPath"),
     "positional": ("good", "Position"),
     "naive_bayes": ("warning", "Naive Bayes"),
+    "by_hand": ("unknown", "By hand"),
     "draft": ("warning", "Draft"),
     "none": ("bad", "No rule"),
 }
@@ -189,7 +190,7 @@ def _card(
     kind = _kind_of(figure) if figure else ""
     if not kind and alternatives:
         kind = alternatives[0]["kind"]
-    tone, word = KIND_WORDS.get(kind, ("unknown", "By hand"))
+    tone, word = KIND_WORDS.get(kind, KIND_WORDS["by_hand"])
     return AttributeCard(
         name=attribute.name,
         type=attribute.type,

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from clustering.models import Cluster, ClusterFigures, Clustering
 from rules.models import Extraction, Record, RecordVersion, Rule
+from rules.views.learning.rule_rows import kinds_of
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.rules.record_cast import (
     DEFINITION,
@@ -135,6 +136,17 @@ class TestRules:
         for view in ("rule", "annotate_page"):
             parts = [1] if view == "annotate_page" else []
             assert reverse(view, args=["shop", rule.cluster.name, *parts]) in text
+
+    def test_attributes_by_hand_are_counted_too(self, ada: Client) -> None:
+        rule = rule_of(site_of("shop"))
+        rule.figures = [
+            {"attribute": "name", "kind": "xpath"},
+            {"attribute": "price", "kind": "by_hand"},
+        ]
+        assert [("XPath", 1), ("By hand", 1)] == [(word, n) for _, word, n in kinds_of(rule)]
+
+        rule.save()
+        assert "1 By hand" in seen(ada, "rules")
 
     def test_a_newer_draft_waits(self, ada: Client) -> None:
         two_versions()
