@@ -12,6 +12,7 @@ from django.http import QueryDict
 from clustering.models import Cluster, SiteFetching
 from clustering.services.crawl.limits import MAX_DELAY
 from clustering.services.sites.site_fetching import (
+    MAX_FIELD_NAME,
     MAX_PROXY_USER,
     MAX_SIGN,
     MAX_USER_AGENT,
@@ -133,7 +134,24 @@ class FetchingForm(forms.Form):
         label="Add or replace fields",
         separator="=",
         example="username=…",
-        help_text="What is entered, by the names of the form's fields. Other fields are sent as they stand.",
+        help_text="What is entered, by the names of the form's fields; the password has its own below. Other "
+        "fields are sent as they stand.",
+    )
+    log_in_password_name = forms.CharField(
+        label="Name of the password's field",
+        max_length=MAX_FIELD_NAME,
+        required=False,
+        widget=forms.TextInput(
+            attrs={"class": "mono", "autocomplete": "off", "placeholder": "password"}
+        ),
+        help_text="As the form calls it, in the source of the page.",
+    )
+    log_in_password = forms.CharField(
+        label="Password",
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="Never shown again. Blank leaves what is kept.",
     )
     removed_log_in_fields = RemovedNames()
     log_in_sign = forms.CharField(
@@ -171,6 +189,19 @@ class FetchingForm(forms.Form):
             ]
         password = "kept; blank leaves it as it is" if fetching.proxy_password else "none is kept"
         self.fields["proxy_password"].help_text = f"Never shown again: {password}."
+
+    def clean(self) -> dict[str, Any]:
+        """Put the password among the fields of the log-in, under the name that the form has for it."""
+        entered: dict[str, Any] = super().clean() or self.cleaned_data
+        name = entered.pop("log_in_password_name", "")
+        password = entered.pop("log_in_password", "")
+        if password and not name:
+            self.add_error("log_in_password_name", "Say what the form calls the password's field.")
+        elif name and not password:
+            self.add_error("log_in_password", f"Enter what is sent as {name}.")
+        elif name and "new_log_in_fields" in entered:
+            entered["new_log_in_fields"][name] = password
+        return entered
 
     def removed_field(self, name: str) -> RemovedNames:
         """Return the field in which names of a kind are ticked."""

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.models import Assignment
 from annotation.services.verticals.verticals import assign_vertical
 from clustering.forms.sites import propose_name
-from clustering.models import SearchClick
+from clustering.models import SearchClick, SiteFetching
 from clustering.services.crawl import crawling
 from clustering.services.sites import sites as sites_service
 from clustering.services.sites.site_fetching import fetching_of
@@ -85,6 +85,8 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
     latest_jobs = list(shown.jobs.order_by("-pk")[:JOBS_SHOWN])
     at_work = next((job for job in latest_jobs if job.state == Job.State.RUNNING), None)
     last = next((job for job in latest_jobs if job.is_finished), None)
+    last_failed = last if last and last.state == Job.State.FAILED else None
+    fetching = fetching_of(shown)
     clusters = site_clusters(shown)
     facts = facts_of([shown], user)[shown.pk]
     context = {
@@ -94,10 +96,11 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         .select_related("vertical")
         .first(),
         "at_work": at_work or next((job for job in latest_jobs if not job.is_finished), None),
-        "last_failed": last if last and last.state == Job.State.FAILED else None,
+        "last_failed": last_failed,
+        "is_log_in_why": _is_log_in_why(last_failed, fetching),
         "jobs": latest_jobs,
         "refusals": shown.refusals.order_by("-pk")[:REFUSALS_SHOWN],
-        "fetching": fetching_of(shown),
+        "fetching": fetching,
         "has_search_log": SearchClick.objects.filter(site=shown).exists(),
         "facts": facts,
         "next": next_step(facts),
@@ -110,6 +113,12 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         **site_checks(shown),
     }
     return render(request, "vertex/site.html", context)
+
+
+def _is_log_in_why(failed: Job | None, fetching: SiteFetching) -> bool:
+    """Return whether the last job failed because nobody is logged in, and for nothing else."""
+    problem = fetching.log_in_problem
+    return failed is not None and bool(problem) and problem in failed.error
 
 
 @needs_role(Role.OPERATOR, everywhere=True)

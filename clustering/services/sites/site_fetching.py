@@ -25,6 +25,7 @@ from vertex.core.texts import storable
 MAX_HEADERS: Final = 30
 MAX_COOKIES: Final = 50
 MAX_FIELDS: Final = 20
+MAX_FIELD_NAME: Final = 200
 MAX_VALUE: Final = 4_000  # characters
 MAX_USER_AGENT: Final = 300
 MAX_SIGN: Final = 200
@@ -268,8 +269,10 @@ def _checked_cookies(value_by_name: Mapping[str, str | None]) -> dict[str, str |
 
 def _checked_fields(value_by_name: Mapping[str, str | None]) -> dict[str, str | None]:
     for name, value in value_by_name.items():
-        if not 0 < len(name) <= 200 or not name.isprintable():
-            raise BadSite("log_in_fields", "A field has a name of 1 to 200 characters.")
+        if not 0 < len(name) <= MAX_FIELD_NAME or not name.isprintable():
+            raise BadSite(
+                "log_in_fields", f"A field has a name of 1 to {MAX_FIELD_NAME} characters."
+            )
         _check_value("log_in_fields", name, value, is_header=False)
     return dict(value_by_name)
 

@@ -13,6 +13,7 @@ import zstandard
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from clustering.models import Cluster, SiteFetching
 from clustering.services.crawl import crawling
@@ -252,6 +253,49 @@ class TestBrowser:
             assert (
                 "the form has gone" in operator.get(reverse(name, args=["shop"])).content.decode()
             )
+
+    def test_a_crawl_that_nobody_is_logged_in_for_says_why_once(self, shop: Site) -> None:
+        change_fetching(site=shop, actor=None, **ALL)
+        SiteFetching.objects.update(log_in_problem="the form has gone")
+        Job.objects.create(
+            site=shop,
+            task="clustering.crawl_site",
+            queue=Job.Queue.FETCH,
+            title="Crawl shop",
+            state=Job.State.FAILED,
+            finished_at=timezone.now(),
+            error="nobody is logged in at shop: the form has gone. What is stored stays",
+        )
+        page = browser(Role.OPERATOR).get(reverse("site", args=["shop"])).content.decode()
+        overview, recent = page.split('id="recent"')
+
+        assert overview.count("the form has gone") == 1
+        assert overview.count(reverse(self.ADDRESS, args=["shop"]) + "#log-in") == 1
+        assert "Crawl shop" in recent
+
+    def test_the_password_of_the_log_in_is_typed_unseen(self, shop: Site) -> None:
+        operator = browser(Role.OPERATOR)
+        text = operator.get(reverse(self.ADDRESS, args=["shop"])).content.decode()
+        field = next(part for part in text.split("<input")[1:] if 'name="log_in_password"' in part)
+        assert 'type="password"' in field
+        assert 'autocomplete="new-password"' in field
+
+        entered = {"log_in_url": "https://shop.example/login", "log_in_sign": "Log out"}
+        entered["new_log_in_fields"] = "user=ada"
+        answer = self.post(operator, **entered, log_in_password="word-s3cret")
+        assert answer.context["form"].errors["log_in_password_name"]
+        answer = self.post(operator, **entered, log_in_password_name="pass")
+        assert answer.context["form"].errors["log_in_password"]
+        assert SiteFetching.objects.count() == 0
+        answer = self.post(
+            operator, **entered, log_in_password_name="pass", log_in_password=" word-s3cret "
+        )
+        assert_no_secret(answer.content.decode())
+
+        session = session_of(shop)
+        assert session is not None
+        assert session.log_in is not None
+        assert session.log_in.fields == {"user": "ada", "pass": " word-s3cret "}
 
     def test_a_reviewer_may_not_see_it(self, shop: Site) -> None:
         assert 403 == self.post(browser(Role.REVIEWER)).status_code
