@@ -100,6 +100,7 @@ def rows_of(place: dict[str, int], numbers: range, word: str) -> list[dict[str, 
     for number in numbers:
         values = dict.fromkeys(sure, f"{word} of record {number}")
         empty: dict[str, Any] = {"normalized": {}, "missing": [], "failed": {}, "nodes": {}}
+        empty |= {"problems": {}, "details_url": ""}
         fields = {
             "values": values,
             "raw": values,

@@ -107,7 +107,7 @@ AS_HERE: Final[dict[str, dict[str, Any]]] = {
     "monitoring.keptlist": {"is_active": False, "next_at": None},
     "monitoring.check": {"again_at": None},
 }
-ADDRESSES: Final = frozenset({"url", "given_url", "requested_url", "final_url"})
+ADDRESSES: Final = frozenset({"url", "given_url", "requested_url", "final_url", "details_url"})
 # Learning asks pages for them; what else an XPath could ask may take minutes.
 PATHS_OF_NODES: Final = frozenset({"xpath", "end_xpath"})
 # What the parts of a column of JSON are; the whole is an object or a list, as it is by default.

@@ -24,7 +24,7 @@ Normalised: TypeAlias = object  # a JSON value
 TEXT, HTML, IMAGE = "text", "html", "image"
 MAX_VALUE_CHARS = 500  # a longer value is no number, date or address
 MAX_URL_CHARS = 8_192
-READERS_VERSION = 2  # grows when values are read otherwise: records are extracted anew
+READERS_VERSION = 3  # grows when what records have is read otherwise: they are extracted anew
 MAX_EXACT = 2**53  # a larger whole number is no exact number in JSON
 
 _ZIP = re.compile(

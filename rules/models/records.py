@@ -81,6 +81,8 @@ class Record(models.Model):
     snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="+")
     key = models.CharField(max_length=200, blank=True)  # tells the records of one page apart
     index = models.PositiveIntegerField(default=0)  # the record's place on its page
+    # Of a list's record: the normalised address of the page about the same thing.
+    details_url = models.TextField(blank=True, default="")
     values = models.JSONField(default=dict)  # as displayed
     raw = models.JSONField(default=dict)
     normalized = models.JSONField(default=dict)

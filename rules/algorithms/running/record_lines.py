@@ -155,6 +155,8 @@ def _record_json(record: ExtractedRecord, *, nodes: bool) -> dict[str, Any]:
         payload |= {"index": record.index, "key": record.key}
         if nodes:
             payload["record_nodes"] = record.record_nodes
+    if record.details_url:
+        payload["details_url"] = record.details_url
     return payload
 
 
@@ -176,6 +178,7 @@ def line_from_json(payload: Mapping[str, Any]) -> Line:
             record_nodes=payload.get("record_nodes", []),
             index=payload.get("index"),
             key=payload.get("key"),
+            details_url=payload.get("details_url", ""),
         )
     return Line(
         payload["url"],

@@ -95,6 +95,7 @@ class ExtractedRecord:
     record_nodes: list[str] = field(default_factory=list)
     index: int | None = None  # its place among the records of a list
     key: str | None = None  # what tells it from the others of the list
+    details_url: str = ""  # normalised; where a list leads to the page about the same thing
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from clustering.values.normalising import IMAGE, READERS, Normalised, PageContex
 from clustering.values.typed_regexes import select
 from rules.algorithms.running.confidence import confidence_in
 from rules.algorithms.running.nested_lists import align, uneven_fields
-from rules.algorithms.running.record_keys import with_keys
+from rules.algorithms.running.record_keys import detail_links, with_details, with_keys
 from rules.algorithms.running.records import (
     Extracted,
     ExtractedRecord,
@@ -78,14 +78,22 @@ def extract_here(
         return Extracted([], TOO_LARGE, str(error))
     if parsed.tree is None:
         return Extracted([], NO_TREE, f"the page has no tree: {parsed.problem}", parsed.problem)
-    extracted = extract_tree(parsed.tree, page.url, rule, nodes=nodes, votes=votes)
+    extracted = extract_tree(
+        parsed.tree, page.url, rule, nodes=nodes, votes=votes, encoding=parsed.encoding
+    )
     return replace(extracted, problem=parsed.problem) if parsed.problem else extracted
 
 
 def extract_tree(
-    tree: HtmlElement, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
+    tree: HtmlElement,
+    url: str,
+    rule: RunnableRule,
+    *,
+    nodes: bool = False,
+    votes: bool = True,
+    encoding: str = "utf-8",
 ) -> Extracted:
-    """Return the records of a tree in this process.
+    """Return the records of a tree in this process; `encoding` is that of its page.
 
     Raises ValueError for a rule that somebody wrote: it needs the page's bytes, for a process that can be
     stopped.
@@ -101,8 +109,9 @@ def extract_tree(
     records = [record_of(raw, rule, context, path_by_counted) for raw in raw_records]
     if len(raw_records) == 1 and not raw_records[0].nodes:
         return Extracted(records)  # the page is one record
-    links = [raw.links for raw in raw_records]
-    return Extracted(with_keys(records, rule.attributes, links, url))
+    details = detail_links([raw.links for raw in raw_records], url)
+    records = with_keys(records, rule.attributes, details, url)
+    return Extracted(with_details(records, details, find_base(tree, url), encoding))
 
 
 def context_of(tree: HtmlElement, url: str, rule: RunnableRule) -> PageContext:

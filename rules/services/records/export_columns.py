@@ -26,6 +26,7 @@ HEAD: Final[Mapping[str, pa.DataType]] = {
     "cluster": TEXT,
     "rule": TEXT,
     "key": TEXT,
+    "details_url": TEXT,
     "record_confidence": pa.float64(),
     "changed_at": TIME,
     "gone_at": TIME,

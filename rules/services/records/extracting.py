@@ -221,6 +221,7 @@ def _stored_line(record: Record, url: str) -> dict[str, Any]:
         nodes=record.nodes,
         index=record.index if record.key else None,
         key=record.key or None,
+        details_url=record.details_url,
     )
     rule = str(record.rule) if record.rule else None
     payload = line_json(Line(url, record.cluster.name, rule, outcome), nodes=True)

@@ -57,6 +57,7 @@ COLUMNS: Final[dict[str, str | Combinable]] = {
     "snapshot": "snapshot_id",
     "key": "key",
     "index": "index",
+    "details_url": "details_url",
     **{name: Cast(name, TextField()) for name in JSON_NAMES},
     "record_confidence": "record_confidence",
     "change_number": "change_number",

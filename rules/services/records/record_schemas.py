@@ -41,6 +41,10 @@ def record_schema(vertical: Vertical) -> dict[str, Any]:
         "properties": {
             "url": {"type": "string", "description": "As it was handed in."},
             "normalized_url": {"type": "string", "format": "uri"},
+            "details_url": {
+                "type": "string",
+                "description": "Of a list's record: the normalised address of the page about the same thing.",
+            },
             "values": _object(
                 {attribute.name: _listed(attribute, TEXT) for attribute in attributes},
                 "As displayed.",

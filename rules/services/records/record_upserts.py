@@ -21,11 +21,19 @@ Row = dict[str, Any]  # the columns of a record that an extraction gives
 
 COUNTER = "records"
 # A record changed where one of these did.
-CONTENT: Final = ("values", "raw", "normalized", "missing", "failed", "problems")
+CONTENT: Final = (
+    "values",
+    "raw",
+    "normalized",
+    "missing",
+    "failed",
+    "problems",
+    "details_url",
+)
 BESIDE_CONTENT: Final = ("confidence", "nodes", "record_confidence", "index")
 CAME_FROM: Final = ("cluster_id", "rule_id", "snapshot_id")
 NAMES: Final = ("page_id", "key", "site_id", *CAME_FROM, *CONTENT, *BESIDE_CONTENT)
-AS_JSON: Final = frozenset({*CONTENT, "confidence", "nodes"})
+AS_JSON: Final = frozenset({*CONTENT, "confidence", "nodes"} - {"details_url"})
 
 
 def upsert_records(rows: Iterable[Row], *, pages: Sequence[int], now: datetime) -> dict[str, int]:
@@ -141,7 +149,12 @@ def _distinct(names: Sequence[str], table: str, other_table: str) -> str:
     return f"({_listed(names, f'{table}.')}) IS DISTINCT FROM ({_listed(names, f'{other_table}.')})"
 
 
-_TYPES: Final = {"key": "varchar(200)", "index": "integer", "record_confidence": "double precision"}
+_TYPES: Final = {
+    "key": "varchar(200)",
+    "index": "integer",
+    "record_confidence": "double precision",
+    "details_url": "text",
+}
 _COLUMNS = ", ".join(
     f'"{name}" {"jsonb" if name in AS_JSON else _TYPES.get(name, "bigint")}' for name in NAMES
 )

@@ -67,6 +67,7 @@ def _record_rows(
             "snapshot_id": page.page.snapshot,
             "key": (record.key or "")[:MAX_KEY_CHARS],
             "index": record.index or 0,
+            "details_url": record.details_url,
             "values": record.values,
             "raw": record.raw,
             "normalized": record.normalized,

@@ -120,6 +120,7 @@ def record(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     context = allowed(request, site) | {
         "record": shown,
         "values": value_rows(shown),
+        "of_details": _of_details(shown),
         "lit": lit(shown.snapshot, shown.nodes),
         "history": _history(shown, versions),
     }
@@ -186,6 +187,12 @@ def value_rows(shown: Record) -> list[ValueRow]:
         )
         for name in names
     ]
+
+
+def _of_details(shown: Record) -> Record | None:
+    """Return the record of the page to which a list leads for details, None where there is none."""
+    of_page = WantedRows(site=shown.site, url=shown.details_url)
+    return narrowed(Record.objects.all(), of_page).first() if shown.details_url else None
 
 
 def _several(value: Any) -> list[Any]:

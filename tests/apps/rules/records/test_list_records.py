@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import duckdb
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
-from clustering.models import Cluster, Page
+from clustering.models import Cluster, Page, Snapshot
 from rules.models import Record, RecordVersion
 from rules.services.learning.learning import learn_rule
+from rules.services.records.extracting import stored_lines
+from rules.services.records.file_formats import PARQUET
+from rules.services.records.record_exports import export_parts, records_of
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import cluster, store
 from tests.apps.rules.shop_cast import extract
-from vertex.core.models import Site
+from vertex.core.models import Role, Site
+from vertex.core.services.people.people import create_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -77,6 +86,53 @@ def test_one_new_first_row_does_not_rewrite_the_history_of_the_others(
     assert [(n, key.format(item), f"Item 2-{item}") for n, item in enumerate([9, 1, 2, 3])] == [
         (record.index, record.key, record.values["name"]) for record in records
     ]
+
+
+def test_a_record_of_a_list_names_the_page_about_the_same_thing() -> None:
+    site = shelves(is_constant=True)
+    extract(site)
+    record = Record.objects.get(key="Item 2-3")
+
+    assert f"{site.root_url}i/2-3" == record.details_url
+    lines = list(stored_lines(site))
+    assert f"{site.root_url}i/2-3" in {line.get("details_url") for line in lines}
+    before = record.change_number
+    name, body, kind = list_page(2, [1, 2, 3])
+    store(site, [(name, body.replace(b"/i/2-3", b"/i/2-3-b"), kind)])
+    extract(site)
+    record.refresh_from_db()
+    assert f"{site.root_url}i/2-3-b" == record.details_url
+    assert record.change_number > before
+
+
+def test_the_export_joins_a_list_with_its_details(tmp_path: Path) -> None:
+    site = shelves(is_constant=True)
+    extract(site)
+    of_list = Record.objects.get(key="Item 2-3")
+    store(site, [("i/2-3", b"<html><body><h1>All of item 2-3</h1></body></html>", "text/html")])
+    page = Page.objects.get(url=of_list.details_url)
+    of_details = Record.objects.create(
+        site=site,
+        page=page,
+        cluster=of_list.cluster,
+        rule=of_list.rule,
+        snapshot=Snapshot.objects.get(page=page),
+        values={"name": "All of item 2-3"},
+        change_number=10_000,
+    )
+    file = tmp_path / "records.parquet"
+    file.write_bytes(b"".join(export_parts(records_of(site), PARQUET)))
+    joined = duckdb.execute(
+        "SELECT item.name, details.name FROM read_parquet($file) AS item"
+        " JOIN read_parquet($file) AS details ON details.normalized_url = item.details_url",
+        {"file": str(file)},
+    )
+
+    assert [("Item 2-3", "All of item 2-3")] == joined.fetchall()
+    client = Client()
+    client.force_login(create_user(username="vera", role=Role.VIEWER, site=None, actor=None))
+    shown = client.get(reverse("record", args=[site.name, of_list.pk])).content.decode()
+    assert reverse("record", args=[site.name, of_details.pk]) in shown
 
 
 def test_the_heading_of_a_page_stands_in_each_of_its_records() -> None:

@@ -41,6 +41,7 @@ def row(rule: Rule, page: Page, *, key: str = "", **columns: Any) -> dict[str, A
         "snapshot_id": page.latest_snapshot_id,
         "key": key,
         "index": 0,
+        "details_url": "",
         "values": values,
         "raw": values,
         "normalized": {"price": {"amount": "7", "currency": "EUR"}},
