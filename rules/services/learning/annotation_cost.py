@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet, Sum
 
 from annotation.models import Annotation, Effort
+from annotation.services.samples.worth import reasons_to_leave_out
 from clustering.models import Cluster, ClusterFigures, PageMembership
 from rules.models import Rule
 from vertex.core.models import Site
@@ -60,7 +61,7 @@ class ClusterCost(NamedTuple):
 class Forecast(NamedTuple):
     """What is left to do at a site."""
 
-    n_clusters: int  # without a published rule
+    n_clusters: int  # that are worth annotating and have no published rule
     pages: float
     seconds: float | None  # None: nothing was measured yet
     pages_a_cluster: float
@@ -122,7 +123,8 @@ def economics_of(site: Site) -> Economics:
                 fields=fields_by_cluster.get(cluster.pk, []),
             )
         )
-    return Economics([cost for cost in costs if cost.n_pages], _forecast(costs))
+    left_out = reasons_to_leave_out(clusters).keys()
+    return Economics([cost for cost in costs if cost.n_pages], _forecast(costs, left_out))
 
 
 def _efforts(site: Site) -> QuerySet[Effort]:
@@ -175,13 +177,16 @@ def _annotated_pages(site: Site) -> dict[int, int]:
     return {row["cluster"]: row["n"] for row in counted}
 
 
-def _forecast(costs: Sequence[ClusterCost]) -> Forecast:
-    """Return what the clusters without a rule will take, at the pace of those that have one."""
+def _forecast(costs: Sequence[ClusterCost], left_out: Collection[int]) -> Forecast:
+    """Return what the clusters without a rule will take, at the pace of those that have one.
+
+    Nobody is asked to annotate those that are left out.
+    """
     done = [cost for cost in costs if cost.n_pages and cost.has_rule]
     pages_a_cluster = DEFAULT_PAGES
     if done:
         pages_a_cluster = sum(cost.n_pages for cost in done) / len(done)
-    remaining = [cost for cost in costs if not cost.has_rule]
+    remaining = [cost for cost in costs if not cost.has_rule and cost.cluster.pk not in left_out]
     pages = sum(max(0.0, pages_a_cluster - cost.n_pages) for cost in remaining)
 
     timed = [cost for cost in costs if cost.seconds]

@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Effort, ReviewPolicy
+from clustering.models import Annotating, Cluster
 from rules.models import Impact, JudgedPage, Review, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.review.judging import judge, value_judgements
@@ -307,6 +308,14 @@ class TestEconomics:
             "2 min",
         ):
             assert each in shown
+
+    def test_nobody_is_told_to_annotate_what_was_dismissed(self, rob: Client) -> None:
+        site = shop()
+        annotate_product(site, 1)
+        others = Cluster.objects.present().filter(site=site).exclude(pk=products_of(site).pk)
+        assert 1 == others.update(annotating=Annotating.DISMISSED)
+
+        assert "of 1 cluster" in text(rob, reverse("economics", args=["shop"]))
 
     def test_before_anything_it_says_what_is_to_do(self, rob: Client) -> None:
         rule_of(shop_with_draft().cluster.site, cluster="others", state=Rule.State.DRAFT)
