@@ -17,14 +17,8 @@ N_HALVINGS: Final = 50
 
 def best_intervals(pages: SimulatedPages, goal_hours: float, max_late_share: float) -> FloatArray:
     """Return each page's hours between two visits, with the fewest requests for a share of late records."""
-    grid = goal_hours * LONGEST ** np.linspace(0, 1, 61)
-    intervals = np.append(grid, FAR_OFF)
-    late = np.array(
-        [
-            [*(_late(kind, period, each, goal_hours) for each in grid), float(kind != NEVER)]
-            for kind, period in zip(pages.kinds, pages.periods, strict=True)
-        ]
-    )
+    intervals = possible_intervals(goal_hours)
+    late = late_shares(pages, goal_hours)
     low, high = -8.0, 8.0
     for _ in range(N_HALVINGS):
         power = (low + high) / 2
@@ -35,6 +29,21 @@ def best_intervals(pages: SimulatedPages, goal_hours: float, max_late_share: flo
             high = power
     best: FloatArray = intervals[np.argmin(1.0 / intervals + 10.0**high * late, axis=1)]
     return best
+
+
+def possible_intervals(goal_hours: float) -> FloatArray:
+    """Return the hours between two visits among which a schedule chooses; the last is no visit at all."""
+    return np.append(goal_hours * LONGEST ** np.linspace(0, 1, 61), FAR_OFF)
+
+
+def late_shares(pages: SimulatedPages, goal_hours: float) -> FloatArray:
+    """Return for which share of its time each page is late at each possible interval: a row a page."""
+    visited = possible_intervals(goal_hours)[:-1]
+    rows = [
+        [*(_late(kind, period, each, goal_hours) for each in visited), float(kind != NEVER)]
+        for kind, period in zip(pages.kinds, pages.periods, strict=True)
+    ]
+    return np.array(rows)
 
 
 def _late(kind: str, period: float, interval: float, goal_hours: float) -> float:

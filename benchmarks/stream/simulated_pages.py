@@ -48,8 +48,13 @@ def share_changed(kind: str, period: float, hours: FloatArray) -> FloatArray:
         return np.zeros_like(hours)
     if kind == "constant":
         return np.minimum(hours / period, 1.0)
-    between_events = period * N_OF_BURST if kind == "bursts" else period
-    return 1.0 - np.exp(-hours / between_events)
+    if kind == "poisson":
+        return 1.0 - np.exp(-hours / period)
+    # A burst may have begun before, with changes still to come.
+    later_share = (N_OF_BURST - 1) / N_OF_BURST
+    left = 1.0 - np.minimum(hours / BURST_HOURS, 1.0)
+    under_way = BURST_HOURS * later_share * (1.0 - left**N_OF_BURST)
+    return 1.0 - np.exp(-(hours + under_way) / (period * N_OF_BURST))
 
 
 def _changes(rng: np.random.Generator, kind: str, period: float, hours: float) -> FloatArray:

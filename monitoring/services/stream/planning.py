@@ -17,7 +17,14 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from clustering.services.crawl.revisiting import LinksToFollow, revisit_key, start_revisit
-from monitoring.algorithms.stream.change_rates import RATES, FloatArray, Looks, page_shares
+from monitoring.algorithms.stream.change_rates import (
+    PAGES_OF_PRIOR,
+    RATES,
+    FloatArray,
+    Looks,
+    default_shares,
+    page_shares,
+)
 from monitoring.algorithms.stream.revisits import RevisitPlan, hours_to_next_visit, plan_revisits
 from monitoring.models import FreshnessGoal, Revisit, SiteChange
 from monitoring.services.stream.following import links_leading_to, listing_pages
@@ -240,9 +247,28 @@ def _plan_of(
     if goal.requests_per_day is not None:
         left = max(1.0, goal.requests_per_day - n_listings * 24 / hours)
         budget = left * len(planned_by) / max(len(records), 1)
-    plan = plan_revisits(_looks_of(planned_by), goal_hours=hours, requests_per_day=budget)
+    plan = plan_revisits(
+        _looks_of(planned_by),
+        goal_hours=hours,
+        requests_per_day=budget,
+        prior=_shares_of_other_clusters(goal),
+    )
     requests_per_day = plan.requests_per_day * len(records) / max(len(planned_by), 1)
     return RevisitPlan(plan.shares, plan.price, requests_per_day, plan.late_share)
+
+
+def _shares_of_other_clusters(goal: FreshnessGoal) -> FloatArray:
+    """Return the share of pages at each rate in the site's other clusters, or what is assumed of any."""
+    others = FreshnessGoal.objects.filter(cluster__site=goal.cluster.site_id).exclude(pk=goal.pk)
+    rows = [
+        (shares, n_requests)
+        for shares, n_requests in others.values_list("shares", "n_requests")
+        if len(shares) == len(RATES)
+    ]
+    all_shares = np.array([default_shares(), *(shares for shares, _ in rows)])
+    weights = [PAGES_OF_PRIOR, *(n_requests for _, n_requests in rows)]
+    shares: FloatArray = np.average(all_shares, axis=0, weights=weights)
+    return shares
 
 
 def _looks_of(rows: Sequence[Revisit]) -> Looks:

@@ -10,9 +10,10 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from clustering.models import Page
+from clustering.models import Cluster, Page
 from clustering.services.crawl.fetch_service import FetchService
 from clustering.services.crawl.revisiting import REVISIT_PAGES, revisit
+from monitoring.algorithms.stream.change_rates import RATES, default_shares
 from monitoring.models import FreshnessGoal, Revisit, SiteChange
 from monitoring.services.checks.changes import end_change
 from monitoring.services.stream.chain import go_on
@@ -133,6 +134,27 @@ def test_still_pages_are_visited_less_and_less(site: Site) -> None:
     assert {0} == set(Revisit.objects.filter(is_listing=False).values_list("n_changed", flat=True))
     goal = FreshnessGoal.objects.get()
     assert goal.n_saved > goal.n_requests
+
+
+def test_a_new_cluster_is_taken_to_change_like_the_others_of_its_site(site: Site) -> None:
+    hardly_any = [0.9, 0.1, *[0.0] * (len(RATES) - 2)]
+    of_site = Cluster.objects.create(site=site, name="still", title="Still")
+    of_others = Cluster.objects.create(site=Site.objects.create(name="other"), name="a", title="A")
+    elsewhere = FreshnessGoal.objects.create(cluster=of_others, shares=hardly_any, n_requests=1000)
+    plan_goals()
+    goal = FreshnessGoal.objects.get(n_pages=N)
+
+    assert goal.shares == pytest.approx(default_shares().tolist(), abs=1e-6)
+    Revisit.objects.all().delete()
+    elsewhere.delete()
+    FreshnessGoal.objects.create(cluster=of_site, shares=hardly_any, n_requests=1000)
+    FreshnessGoal.objects.update(planned_at=None)
+    requests_of_unknown = goal.expected_requests
+    plan_goals()
+    goal.refresh_from_db()
+
+    assert goal.shares == pytest.approx(hardly_any, abs=0.02)
+    assert goal.expected_requests < requests_of_unknown
 
 
 def test_what_is_due_is_started_once(site: Site) -> None:
