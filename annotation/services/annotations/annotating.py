@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotation.models import Annotation, Attribute
@@ -50,6 +52,15 @@ class NoSuchRevision(Exception):
     """The attribute never had that revision on the page."""
 
 
+class AttributeMarks(NamedTuple):
+    """What is to be said of an attribute on a page."""
+
+    attribute: Attribute | None  # None: its records
+    marks: Sequence[AnnotatedValue]  # none: nothing is known any more
+    source: str = Annotation.Source.HAND
+    revision: int | None = None  # the one that was read; None: whichever it is
+
+
 def annotate(
     *,
     snapshot: Snapshot,
@@ -65,15 +76,49 @@ def annotate(
     Without an attribute the marks are the page's records; without marks nothing is known any more.
     `revision` is the one that was read; raises AnnotatedMeanwhile where it is another one by now.
     """
+    replacement = AttributeMarks(attribute, marks, source, revision)
+    [outcome] = annotate_each(
+        snapshot=snapshot, replacements=[replacement], actor=actor, is_audited=is_audited
+    )
+    if isinstance(outcome, AnnotatedMeanwhile):
+        raise outcome
+    return outcome
+
+
+def annotate_each(
+    *,
+    snapshot: Snapshot,
+    replacements: Sequence[AttributeMarks],
+    actor: User | None,
+    is_audited: bool = True,
+) -> list[int | AnnotatedMeanwhile]:
+    """Replace the annotations of different attributes on a page; return the new revision of each.
+
+    In place of a revision stands AnnotatedMeanwhile where the attribute was changed after it was read; the
+    other attributes are annotated all the same.
+    """
     with transaction.atomic():
         page = Page.objects.select_for_update(no_key=True).get(pk=snapshot.page_id)
-        new_revision = _supersede(page, attribute, revision)
-        rows = _rows_of(marks, snapshot, attribute) or [_cleared(snapshot, attribute)]
-        Annotation.objects.bulk_create(_signed(rows, new_revision, actor, source))
-        compare_again(page, [attribute])
+        revisions = _last_revisions(page, [each.attribute for each in replacements])
+        outcomes: list[int | AnnotatedMeanwhile] = []
+        changed: dict[Attribute | None, int] = {}  # with the new revision
+        new_rows: list[Annotation] = []
+        for attribute, marks, source, revision in replacements:
+            last = revisions.get(_key(attribute), 0)
+            if revision is not None and revision != last:
+                outcomes.append(AnnotatedMeanwhile(page, _name(attribute), last))
+                continue
+            outcomes.append(last + 1)
+            changed[attribute] = last + 1
+            rows = _rows_of(marks, snapshot, attribute) or [_cleared(snapshot, attribute)]
+            new_rows += _signed(rows, last + 1, actor, source)
+        live = Annotation.objects.live().filter(_is_of(changed), page=page)
+        live.update(superseded_at=timezone.now())
+        Annotation.objects.bulk_create(new_rows)
+        compare_again(page, changed)
         if is_audited:
-            _audit(page, attribute, new_revision, actor)
-    return new_revision
+            _audit(page, changed, actor)
+    return outcomes
 
 
 def restore_revision(
@@ -85,14 +130,16 @@ def restore_revision(
         rows = list(Annotation.objects.filter(page=page, attribute=attribute, revision=revision))
         if not rows:
             raise NoSuchRevision(f"{_name(attribute)} on {page.url} has no revision {revision}")
-        new_revision = _supersede(page, attribute, None)
+        new_revision = current_revision(page, attribute) + 1
+        live = Annotation.objects.live().filter(page=page, attribute=attribute)
+        live.update(superseded_at=timezone.now())
         copies = []
         for row in rows:
             fields = {name: getattr(row, name) for name in RESTORED_FIELDS}
             copies.append(Annotation(page=page, attribute=attribute, **fields))
         Annotation.objects.bulk_create(_signed(copies, new_revision, actor, rows[0].source))
         compare_again(page, [attribute])
-        _audit(page, attribute, new_revision, actor)
+        _audit(page, {attribute: new_revision}, actor)
     return new_revision
 
 
@@ -131,14 +178,17 @@ def annotate_page(
     return len(changed)
 
 
-def _supersede(page: Page, attribute: Attribute | None, expected: int | None) -> int:
-    """Supersede the annotation that holds, and return the number of the next revision."""
-    last = current_revision(page, attribute)
-    if expected is not None and expected != last:
-        raise AnnotatedMeanwhile(page, _name(attribute), last)
-    live = Annotation.objects.live().filter(page=page, attribute=attribute)
-    live.update(superseded_at=timezone.now())
-    return last + 1
+def _is_of(attributes: Iterable[Attribute | None]) -> Q:
+    """Match the annotations of some attributes; None stands for the records."""
+    keys = {_key(attribute) for attribute in attributes}
+    is_of = Q(attribute__in=keys - {None})
+    return is_of | Q(attribute=None) if None in keys else is_of
+
+
+def _last_revisions(page: Page, attributes: Iterable[Attribute | None]) -> dict[int | None, int]:
+    """Return the last revision of attributes on a page; those that were never annotated have none."""
+    rows = Annotation.objects.filter(_is_of(attributes), page=page).order_by()
+    return dict(rows.values_list("attribute").annotate(Max("revision")))
 
 
 def _signed(
@@ -190,13 +240,17 @@ def _kind(mark: AnnotatedValue, attribute: Attribute | None) -> Annotation.Kind:
     return Annotation.Kind.ABSENT if mark.anchor is None else Annotation.Kind.VALUE
 
 
-def _audit(page: Page, attribute: Attribute | None, revision: int, actor: User | None) -> None:
-    audit.record(
+def _audit(page: Page, changed: Mapping[Attribute | None, int], actor: User | None) -> None:
+    """Audit the new revisions of a page's attributes."""
+    audit.record_each(
         actor=actor,
         action="annotation.changed",
         subject=page.url,
         site=page.site,
-        detail={"attribute": _name(attribute), "revision": revision},
+        details=[
+            {"attribute": _name(attribute), "revision": revision}
+            for attribute, revision in changed.items()
+        ],
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from django.db import transaction
 from lxml.etree import _Element
@@ -37,7 +37,9 @@ from annotation.services.annotations.annotated_values import (
 )
 from annotation.services.annotations.annotating import (
     AnnotatedMeanwhile,
+    AttributeMarks,
     annotate,
+    annotate_each,
     restore_revision,
 )
 from clustering.algorithms.records.finding import find_records
@@ -78,6 +80,24 @@ class Subject(NamedTuple):
     attribute: Attribute | None
     actor: User | None
     source: str = Annotation.Source.HAND
+
+    @property
+    def name(self) -> str:
+        """Return the attribute's name, blank for the records."""
+        return self.attribute.name if self.attribute else ""
+
+
+class Accepted(NamedTuple):
+    """What an editor accepted for an attribute."""
+
+    subject: Subject
+    marks: Sequence[ProposedNode]
+    is_absent: bool
+    revision: int  # the one that was shown
+    adds: bool = False  # to the values that the attribute has, whatever happened meanwhile
+
+
+Refusal: TypeAlias = AnchorProblem | AnnotatedMeanwhile | TooManyMarks
 
 
 def take(
@@ -171,22 +191,50 @@ def accept_records(
     return _write_records(subject, [_siblings(subject, record) for record in records], revision)
 
 
-def accept(
-    *,
-    subject: Subject,
-    marks: Sequence[ProposedNode],
-    is_absent: bool,
-    revision: int | None,
-    adds: bool = False,
-) -> GestureChange:
-    """Annotate what was proposed for the attribute, as it was shown. Raises AnnotatedMeanwhile."""
-    anchors = [anchor_proposed(subject.page.texts, mark) for mark in marks]
+def accept_each(accepted: Sequence[Accepted]) -> list[GestureChange | Refusal]:
+    """Annotate what was proposed for different attributes of one page, as it was shown.
+
+    Returns for each what changed, or why nothing did.
+    """
+    if not accepted:
+        return []
+    snapshot, actor = accepted[0].subject.snapshot, accepted[0].subject.actor
+    outcomes: dict[str, GestureChange | Refusal] = {}
+    replacements = []
     with transaction.atomic():
-        _lock(subject.snapshot.page_id)
-        proposed = [AnnotatedValue(anchor, _record_around(subject, anchor)) for anchor in anchors]
-        if adds:
-            return _write(subject, _in_order([*_values_of(subject), *proposed]), None)
-        return _write(subject, [AnnotatedValue()] if is_absent else proposed, revision)
+        _lock(snapshot.page_id)
+        records = _records_of(snapshot.page_id)
+        for each in accepted:
+            try:
+                replacements.append(_replacement(each, records))
+            except (AnchorProblem, TooManyMarks) as error:
+                outcomes[each.subject.name] = error
+        revisions = annotate_each(snapshot=snapshot, replacements=replacements, actor=actor)
+    for replacement, revision in zip(replacements, revisions, strict=True):
+        name = replacement.attribute.name if replacement.attribute else ""
+        if isinstance(revision, AnnotatedMeanwhile):
+            outcomes[name] = revision
+        else:
+            outcomes[name] = GestureChange(snapshot.page_id, name, revision - 1, revision)
+    return [outcomes[each.subject.name] for each in accepted]
+
+
+def _replacement(accepted: Accepted, records: Sequence[tuple[str, ...]]) -> AttributeMarks:
+    """Return what accepting says of an attribute. Raises AnchorProblem and TooManyMarks."""
+    subject = accepted.subject
+    if accepted.is_absent:
+        marks = [AnnotatedValue()]
+    else:
+        anchors = [anchor_proposed(subject.page.texts, mark) for mark in accepted.marks]
+        marks = [
+            AnnotatedValue(anchor, _record_among(records, subject, anchor)) for anchor in anchors
+        ]
+    if accepted.adds:
+        marks = _in_order([*_values_of(subject), *marks])
+    if len(marks) > MAX_MARKS:
+        raise TooManyMarks(len(marks))
+    revision = None if accepted.adds else accepted.revision
+    return AttributeMarks(subject.attribute, list(dict.fromkeys(marks)), subject.source, revision)
 
 
 def restore(
@@ -272,11 +320,20 @@ def _values_of(subject: Subject) -> list[AnnotatedValue]:
 
 def _record_around(subject: Subject, anchor: Anchor) -> tuple[str, ...]:
     """Return the record of the page in which a value stands; empty where it stands in none."""
-    if subject.attribute is None:
-        return ()
-    rows = Annotation.objects.live().filter(page=subject.snapshot.page_id, attribute=None)
-    records = [tuple(row.record) for row in rows]
-    if not records:
+    return _record_among(_records_of(subject.snapshot.page_id), subject, anchor)
+
+
+def _records_of(page_id: int) -> list[tuple[str, ...]]:
+    """Return the records that are marked on a page."""
+    rows = Annotation.objects.live().filter(page=page_id, attribute=None)
+    return [tuple(row.record) for row in rows]
+
+
+def _record_among(
+    records: Sequence[tuple[str, ...]], subject: Subject, anchor: Anchor
+) -> tuple[str, ...]:
+    """Return that of some records in which a value stands; empty where it stands in none."""
+    if subject.attribute is None or not records:
         return ()
     element = select_node(subject.page.texts.tree, anchor.xpath).element
     around = set(element_paths([element, *element.iterancestors()]))
@@ -330,8 +387,7 @@ def _write(
         source=subject.source,
         revision=revision,
     )
-    name = subject.attribute.name if subject.attribute else ""
-    return GestureChange(subject.snapshot.page_id, name, after - 1, after)
+    return GestureChange(subject.snapshot.page_id, subject.name, after - 1, after)
 
 
 def _content(page: Page, attribute: Attribute | None, revision: int) -> list[AnnotatedValue]:

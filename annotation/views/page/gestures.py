@@ -20,7 +20,7 @@ from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.models import Annotation, Assignment, Attribute
 from annotation.services.annotations.annotating import AnnotatedMeanwhile, NoSuchRevision
 from annotation.services.page import gestures as services
-from annotation.services.page.gestures import GestureChange, Subject
+from annotation.services.page.gestures import Accepted, GestureChange, Subject
 from annotation.services.page.page_states import RECORDS, Row, rows_of
 from annotation.services.page.stored_pages import PageUnfit, read_page
 from annotation.views.page.gesture_requests import Gesture, read_gesture
@@ -60,9 +60,14 @@ class GestureOutcome:
         """Change an attribute, or record why it cannot be changed."""
         try:
             self.changes.append(act())
-        except AnnotatedMeanwhile:
+        except (AnnotatedMeanwhile, AnchorProblem, NoSuchRevision, services.TooManyMarks) as error:
+            self.refuse(name, error)
+
+    def refuse(self, name: str, error: Exception) -> None:
+        """Record why an attribute cannot be changed."""
+        if isinstance(error, AnnotatedMeanwhile):
             self.conflicts.append(name)
-        except (AnchorProblem, NoSuchRevision, services.TooManyMarks) as error:
+        else:
             self.problems.append(f"{name or 'Records'}: {error}.")
 
     @property
@@ -194,33 +199,45 @@ def _take_anchor(subject: Subject, anchor: Anchor, reported: Gesture) -> Gesture
 
 
 def _accept(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
-    """Annotate all that was proposed and shown."""
-    for part in reported.parts("annotations"):
-        _accept_attribute(stage, part, outcome)
+    """Annotate all that was proposed and shown; the records first, in which values may stand."""
+    parts = {part.text("attribute"): part for part in reported.parts("annotations")}
+    records = parts.pop(RECORDS, None)
+    accepted = [_accepted(stage, part) for part in parts.values()]
+    if records is not None:
+        _accept_records(stage, records, outcome)
+    for each, came in zip(accepted, services.accept_each(accepted), strict=True):
+        if isinstance(came, GestureChange):
+            outcome.changes.append(came)
+        else:
+            outcome.refuse(each.subject.name, came)
 
 
-def _accept_attribute(stage: Stage, part: Gesture, outcome: GestureOutcome) -> None:
-    """Save what an editor accepted of an attribute; no attribute stands for the records of a list."""
-    name = part.text("attribute")
-    source = Annotation.Source.HAND if part.is_set("by_hand") else Annotation.Source.SUGGESTION
-    subject = stage.subject(name, source)
+def _accept_records(stage: Stage, part: Gesture, outcome: GestureOutcome) -> None:
+    """Save the records of a list that an editor accepted, or find them where none are named."""
+    subject = stage.subject(RECORDS, _source_of(part))
+    marks, revision = [mark.mark() for mark in part.parts("marks")], part.number("revision")
 
     def act() -> GestureChange:
-        marks = [mark.mark() for mark in part.parts("marks")]
-        revision = part.number("revision")
-        if subject.attribute is None:
-            if marks:
-                return services.accept_records(subject=subject, records=marks, revision=revision)
-            return services.mark_found_records(subject=subject, revision=revision)
-        return services.accept(
-            subject=subject,
-            marks=marks,
-            is_absent=part.is_set("absent"),
-            revision=revision,
-            adds=part.is_set("adds"),
-        )
+        if marks:
+            return services.accept_records(subject=subject, records=marks, revision=revision)
+        return services.mark_found_records(subject=subject, revision=revision)
 
-    outcome.attempt(name, act)
+    outcome.attempt(RECORDS, act)
+
+
+def _accepted(stage: Stage, part: Gesture) -> Accepted:
+    """Return what an editor accepted for an attribute. Raises BadRequest."""
+    return Accepted(
+        stage.subject(part.text("attribute"), _source_of(part)),
+        marks=[mark.mark() for mark in part.parts("marks")],
+        is_absent=part.is_set("absent"),
+        revision=part.number("revision"),
+        adds=part.is_set("adds"),
+    )
+
+
+def _source_of(part: Gesture) -> str:
+    return Annotation.Source.HAND if part.is_set("by_hand") else Annotation.Source.SUGGESTION
 
 
 def _absent(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.algorithms.anchors.picking import PickedPlace
@@ -19,7 +20,7 @@ from annotation.services.page.stored_pages import read_page
 from clustering.algorithms.records.finding import find_records
 from clustering.models import Page
 from tests.apps.annotation.cast import attribute, product_page, said, shop
-from vertex.core.models import Membership, Role, Site, User
+from vertex.core.models import AuditEntry, Membership, Role, Site, User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -224,6 +225,40 @@ class TestAccepting:
         answer = tell(browser, page, "accept", annotations=parts)
         assert ["25 EUR"] == texts(page, "price")
         assert "name: no node at" in answer["problems"][0]
+
+    def test_what_somebody_changed_meanwhile_holds_up_nothing_else(
+        self, browser: Client, page: Page
+    ) -> None:
+        take(browser, page, "name", B)
+        marks = [{"xpath": "/html/body/h1"}]
+        parts = [
+            {"attribute": "name", "revision": 0, "marks": marks},
+            {"attribute": "price", "revision": 0, "marks": [{"xpath": "/html/body/p[1]/b"}]},
+        ]
+        answer = tell(browser, page, "accept", annotations=parts)
+        assert ["name"] == [each["attribute"] for each in answer["conflicts"]]
+        assert (["25 EUR"], ["25 EUR"]) == (texts(page, "name"), texts(page, "price"))
+        entries = AuditEntry.objects.filter(action="annotation.changed").values_list("detail")
+        assert [{"attribute": "name", "revision": 1}, {"attribute": "price", "revision": 1}] == [
+            detail for (detail,) in entries.order_by("pk")
+        ]
+
+    def test_many_attributes_cost_no_more_queries_than_one(
+        self, browser: Client, site: Site
+    ) -> None:
+        names = ["name", "price", "colour"]
+        n_queries = []
+        for number, n in enumerate((1, 1, 3)):  # the first of all fills caches
+            page = product_page(site, f"p/{number}")
+            parts = [
+                {"attribute": name, "revision": 0, "marks": [{"xpath": "/html/body/h1"}]}
+                for name in names[:n]
+            ]
+            with CaptureQueriesContext(connection) as queries:
+                answer = tell(browser, page, "accept", annotations=parts)
+            assert n == len(answer["changes"])
+            n_queries.append(len(queries))
+        assert n_queries[1] == n_queries[2]
 
 
 class TestRecords:

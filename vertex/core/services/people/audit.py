@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -21,14 +22,33 @@ def record(
     detail: dict[str, Any] | None = None,
 ) -> AuditEntry:
     """Write an audit row; `actor` is None where the command line acts on the operator's authority."""
-    return AuditEntry.objects.create(
-        actor=actor,
-        actor_name=actor.username if actor else COMMAND_LINE,
-        action=action,
-        subject=storable(str(subject), 300),
-        site=site,
-        detail=_storable(detail or {}),
-        request_id=storable(structlog.contextvars.get_contextvars().get("request_id", ""), 64),
+    [entry] = record_each(
+        actor=actor, action=action, subject=subject, site=site, details=[detail or {}]
+    )
+    return entry
+
+
+def record_each(
+    *,
+    actor: User | None,
+    action: str,
+    subject: object,
+    site: Site | None,
+    details: Sequence[dict[str, Any]],
+) -> list[AuditEntry]:
+    """Write an audit row for each detail of what was done to one subject."""
+    request_id = structlog.contextvars.get_contextvars().get("request_id", "")
+    return AuditEntry.objects.bulk_create(
+        AuditEntry(
+            actor=actor,
+            actor_name=actor.username if actor else COMMAND_LINE,
+            action=action,
+            subject=storable(str(subject), 300),
+            site=site,
+            detail=_storable(detail),
+            request_id=storable(request_id, 64),
+        )
+        for detail in details
     )
 
 
