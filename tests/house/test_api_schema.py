@@ -15,6 +15,7 @@ from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from django.test import Client
+from drf_spectacular.renderers import OpenApiYamlRenderer
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -69,6 +70,15 @@ def kept_connection() -> Iterator[None]:
 
 def test_the_schema_is_complete_and_valid() -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", stdout=io.StringIO())
+
+
+@pytest.mark.django_db
+def test_the_schema_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Client().get("/api/schema/")
+    assert "application/vnd.oai.openapi; charset=utf-8" == first.headers["Content-Type"]
+    assert first.content.startswith(b"openapi: 3.")
+    monkeypatch.delattr(OpenApiYamlRenderer, "render")
+    assert first.content == Client().get("/api/schema/").content
 
 
 @pytest.mark.django_db

@@ -1,7 +1,7 @@
 """Running an installation: broker, worker logs, web server, supervision, health, metrics, logs, traces.
 
 supervision        several processes as one: started, started again when dead, stopped together
-gunicorn           how the web server serves; patient_worker waits for no client
+gunicorn           how the web server serves; patient_worker waits for no client, by kept_answers
 request_limits     what a request may be before anybody is asked who they are
 page_requests      requests that read strangers' pages, handed to processes with limits
 page_process       the program of such a process; page_answers is what it answers

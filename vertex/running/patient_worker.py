@@ -12,21 +12,26 @@ from __future__ import annotations
 import selectors
 import socket
 import struct
+import threading
 import time
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Final
 
 from gunicorn import http
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from vertex.running.kept_answers import KeptAnswer
+
 HEAD_WITHIN: Final = 10.0  # seconds from the first byte
 BODY_WITHIN: Final = 30.0
 LINGER: Final = 2.0  # seconds in which a client may take note of the end
 MAX_LINGERING: Final = 500  # connections; more are closed at once
-# Seconds that a thread waits for the next bytes of a large body, or until some are taken.
+MAX_UNTAKEN: Final = 100  # answers that clients are behind with
+# Seconds in which the next bytes of a large body come, or some of an answer are taken.
 STALL: Final = 20
 MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 2 * 1024 * 1024 + 64 * 1024  # of forms, whose own limit answers in words
@@ -53,6 +58,16 @@ class _Arriving:
     n_wanted: int | None = None  # bytes of the whole request, None until its head is complete
 
 
+@dataclass(eq=False, slots=True)
+class _Untaken:
+    """An answer whose thread is done and whose client has not taken all of it."""
+
+    conn: TConn
+    answer: KeptAnswer
+    done: Future[Any]  # of the thread
+    ends_at: float  # when it is given up
+
+
 @dataclass(frozen=True, slots=True)
 class _Head:
     """What a request's head says of its body."""
@@ -70,7 +85,10 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.arriving: dict[TConn, _Arriving] = {}
         self.lingering: dict[socket.socket, float] = {}  # with the time at which they are closed
         self.n_waiting_bytes = 0
-        self.n_large = 0  # bodies that threads read as they come
+        self.answers: dict[TConn, KeptAnswer] = {}
+        self.untaken: dict[TConn, _Untaken] = {}  # who took something last stands last
+        self.n_waiting = 0  # threads that may wait for a client
+        self.counting = threading.Lock()
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -99,12 +117,27 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         """Answer a request; the answer to one with a large body says that the connection ends."""
         if conn.is_large:
             req.force_close()
-        return super().handle_request(req, conn)
+        answer = KeptAnswer(conn.sock, STALL, self._take_place, self._give_place_back)
+        self.answers[conn] = answer
+        try:
+            return super().handle_request(
+                req, SimpleNamespace(sock=answer, client=conn.client, server=conn.server)
+            )
+        finally:
+            answer.end()
 
     def finish_request(self, conn: TConn, fs: Future[Any]) -> None:
-        """Keep a connection for its next request, or end it without waiting for the client."""
+        """Send what is left of an answer, then keep the connection for its next request or end it."""
         if conn.is_large:
-            self.n_large -= 1
+            self._give_place_back()
+        answer = self.answers.pop(conn, None)
+        if answer is None or answer.is_sent:
+            self._keep_or_end(conn, fs)
+        else:
+            self._await_taking(_Untaken(conn, answer, fs, time.monotonic() + STALL))
+
+    def _keep_or_end(self, conn: TConn, fs: Future[Any]) -> None:
+        """Keep a connection for its next request, or end it without waiting for the client."""
         try:
             is_kept = not fs.cancelled() and bool(fs.result()) and self.alive
         except Exception:  # noqa: BLE001 - as in the class above: whatever happened, the connection ends
@@ -120,6 +153,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         now = time.monotonic()
         for request in [request for request in self.arriving.values() if request.ends_at <= now]:
             self._refuse(request, 408)
+        for untaken in [untaken for untaken in self.untaken.values() if untaken.ends_at <= now]:
+            self._give_up(untaken)
         for sock in [sock for sock, ends_at in self.lingering.items() if ends_at <= now]:
             self._close(sock)
 
@@ -184,11 +219,22 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
 
     def _hand_over_large(self, request: _Arriving) -> None:
         """Have a thread read a body as it comes; refuse it where half of them do, whoever sends slowly."""
-        if self.n_large >= max(1, self.cfg.threads // 2):
+        if self._take_place():
+            self._hand_over(request)
+        else:
             self._refuse(request, 503)
-            return
-        self.n_large += 1
-        self._hand_over(request)
+
+    def _take_place(self) -> bool:
+        """Count one more thread that may wait for its client; return whether it may."""
+        with self.counting:
+            if self.n_waiting >= max(1, self.cfg.threads // 2):
+                return False
+            self.n_waiting += 1
+            return True
+
+    def _give_place_back(self) -> None:
+        with self.counting:
+            self.n_waiting -= 1
 
     def _hand_over(self, request: _Arriving) -> None:
         conn = request.conn
@@ -215,6 +261,43 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.arriving.pop(request.conn, None)
         self.n_waiting_bytes -= len(request.data)
         self.poller.unregister(request.conn.sock)
+
+    def _await_taking(self, untaken: _Untaken) -> None:
+        """Have the loop send the rest of an answer; where there are too many, give up the slowest one."""
+        sock = untaken.conn.sock
+        try:
+            sock.setblocking(False)
+            self.poller.register(
+                sock, selectors.EVENT_WRITE, lambda _client: self._send_more(untaken)
+            )
+        except (OSError, ValueError, KeyError):
+            self._linger(untaken.conn)
+            return
+        self.untaken[untaken.conn] = untaken
+        if len(self.untaken) > MAX_UNTAKEN:
+            self._give_up(next(iter(self.untaken.values())))
+
+    def _send_more(self, untaken: _Untaken) -> None:
+        try:
+            is_sent = untaken.answer.send_kept()
+        except OSError:
+            self._give_up(untaken)
+            return
+        del self.untaken[untaken.conn]
+        if not is_sent:
+            untaken.ends_at = time.monotonic() + STALL
+            self.untaken[untaken.conn] = untaken
+            return
+        self.poller.unregister(untaken.conn.sock)
+        self._keep_or_end(untaken.conn, untaken.done)
+
+    def _give_up(self, untaken: _Untaken) -> None:
+        """Close the connection of a client that does not take its answer."""
+        del self.untaken[untaken.conn]
+        self.nr_conns -= 1
+        with suppress(OSError, ValueError, KeyError):
+            self.poller.unregister(untaken.conn.sock)
+        untaken.conn.close()
 
     def _linger(self, conn: TConn) -> None:
         """End a connection once the client has, or after a while: so it reads the answer to its end."""

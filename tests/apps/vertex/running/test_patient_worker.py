@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import logging
+import re
 import resource
 import selectors
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -29,6 +31,7 @@ from vertex.running.patient_worker import (
 )
 
 N_SLOW = 40
+N_NOT_TAKING = 10
 FORM = (
     b"POST /log-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
 )
@@ -80,6 +83,36 @@ def test_many_who_are_slow_hold_up_nobody(port: int, begun: bytes) -> None:
         time.sleep(0.5)
 
         assert all(is_answered(port) for _ in range(3))
+
+
+def test_those_who_do_not_take_their_answer_hold_up_nobody(port: int) -> None:
+    with ExitStack() as stack:
+        for _ in range(N_NOT_TAKING):
+            ask_for_schema(stack, port)
+        assert is_answered(port)
+
+
+def test_an_answer_that_is_taken_late_comes_whole(port: int) -> None:
+    with ExitStack() as stack:
+        client = ask_for_schema(stack, port)
+        assert is_answered(port)
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        received = b"".join(iter(lambda: client.recv(65536), b""))
+    head, _, rest = received.partition(b"\r\n\r\n")
+    (length,) = map(int, re.findall(rb"Content-Length: (\d+)", head))
+    assert length > 400_000
+    assert rest[length:].startswith(b"HTTP/1.1 200 OK"), "the connection is used again"
+
+
+def ask_for_schema(stack: ExitStack, port: int) -> socket.socket:
+    """Ask for an answer that is larger than what two sockets hold, and take nothing of it."""
+    client = stack.enter_context(socket.socket())
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)  # as on a slow network
+    client.settimeout(90)
+    client.connect(("127.0.0.1", port))
+    client.sendall(b"GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return client
 
 
 def test_those_who_do_not_take_note_of_the_end_hold_up_nobody(port: int) -> None:
@@ -184,7 +217,8 @@ def test_a_client_that_leaves_before_it_is_asked_for_the_body_ends_nothing() -> 
 
 def worker_without_connections() -> PatientWorker:
     worker = PatientWorker.__new__(PatientWorker)
-    worker.n_waiting_bytes, worker.n_large, worker.lingering = 0, 0, {}
+    worker.n_waiting_bytes, worker.n_waiting, worker.lingering = 0, 0, {}
+    worker.answers, worker.counting = {}, threading.Lock()
     worker.poller, worker.log = selectors.DefaultSelector(), logging.getLogger(__name__)
     return worker
 
