@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +37,7 @@ RECORD_FIELDS: Final = (*HEAD, "values", "normalized", PROBLEMS)  # that the col
 AMOUNT_DIGITS, AMOUNT_DECIMALS = 38, 6  # of a price; no currency has more than four decimals
 AMOUNT: Final = pa.decimal128(AMOUNT_DIGITS, AMOUNT_DECIMALS)
 _SMALLEST_AMOUNT: Final = Decimal(1).scaleb(-AMOUNT_DECIMALS)
+_ROUNDING: Final = Context(prec=AMOUNT_DIGITS, rounding=ROUND_HALF_EVEN)
 _CHARS_OF_DAY: Final = len("2024-03-05")
 MOST_QUOTED: Final = 80  # characters of a value that a problem quotes
 
@@ -67,7 +68,7 @@ def _amount_of(price: Any) -> Decimal | None:
     amount = Decimal(price["amount"])
     _, _, exponent = amount.as_tuple()
     is_too_fine = isinstance(exponent, int) and exponent < -AMOUNT_DECIMALS
-    return amount.quantize(_SMALLEST_AMOUNT) if is_too_fine else amount
+    return amount.quantize(_SMALLEST_AMOUNT, context=_ROUNDING) if is_too_fine else amount
 
 
 def _number_of(number: Any) -> float | None:
@@ -110,17 +111,22 @@ def columns_of(
 ) -> list[FileColumn]:
     """Return the columns of a file; `has_raw` adds the displayed text of each attribute.
 
-    An attribute named like one of the other columns has a prefix, and a column beside it gives way to another
-    attribute of its name.
+    An attribute named like one of the other columns has a prefix; that, and a column beside it, give way to
+    another attribute of its name.
     """
     attributes = list(attributes)
     columns = [FileColumn(name, kind, itemgetter(name)) for name, kind in HEAD.items()]
     own_names = {*HEAD, PROBLEMS}
+    taken_names = own_names | {attribute.name for attribute in attributes}
     named = [
-        (f"values.{attribute.name}" if attribute.name in own_names else attribute.name, attribute)
+        (
+            _free_name(attribute.name, taken_names)
+            if attribute.name in own_names
+            else attribute.name,
+            attribute,
+        )
         for attribute in attributes
     ]
-    taken_names = own_names | {name for name, _ in named}
     for name, attribute in named:
         columns.append(_value_column(name, attribute))
         if attribute.type == "price":

@@ -166,16 +166,28 @@ class TestValues:
             ExportedAttribute("price", "price", is_multi=False),
             ExportedAttribute("price_currency", "text", is_multi=False),
             ExportedAttribute("problems", "text", is_multi=False),
+            ExportedAttribute("url", "text", is_multi=False),
+            ExportedAttribute("values.url", "text", is_multi=False),
         ]
         names = [column.name for column in columns_of(attributes, has_raw=True)]
 
         assert len(names) == len(set(names))
         assert {"price_currency", "values.price_currency", "values.problems"} <= set(names)
+        assert {"url", "values.url", "values.values.url"} <= set(names)
 
-    def test_fine_amounts_are_rounded_to_the_decimals_of_the_column(self) -> None:
+    @pytest.mark.parametrize(
+        ("amount", "rounded"),
+        [
+            ("0.12345678", "0.123457"),
+            ("12345678901234567890123.1234567", "12345678901234567890123.123457"),
+        ],
+    )
+    def test_fine_amounts_are_rounded_to_the_decimals_of_the_column(
+        self, amount: str, rounded: str
+    ) -> None:
         row = {
-            "values": {"price": "$0.12345678"},
-            "normalized": {"price": {"amount": "0.12345678", "currency": "USD"}},
+            "values": {"price": f"${amount}"},
+            "normalized": {"price": {"amount": amount, "currency": "USD"}},
             "problems": {},
         }
         columns = {
@@ -183,7 +195,7 @@ class TestValues:
             for column in columns_of([ExportedAttribute("price", "price", is_multi=False)])
         }
 
-        assert Decimal("0.123457") == columns["price"].value_of(row)
+        assert Decimal(rounded) == columns["price"].value_of(row)
 
 
 def test_where_clusters_give_an_attribute_different_types_it_is_text() -> None:
