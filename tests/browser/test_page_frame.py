@@ -269,7 +269,18 @@ class TestMarks:
         page, frame = opened
         page.evaluate(f"frame.show({number_of(frame, '#z')})")
 
-        assert told(page, "scroll")["top"] > 1000
+        scrolled = told(page, "scroll")
+        assert (scrolled["top"] > 1000, scrolled["isOrdered"]) == (True, True)
+
+    def test_it_tells_the_reader_s_scrolling_from_its_own(self, opened: tuple[Page, Frame]) -> None:
+        page, frame = opened
+        page.evaluate(f"frame.show({number_of(frame, '#z')})")
+        told(page, "scroll")
+        page.evaluate("told.scroll.length = 0")
+        frame.evaluate("window.scrollTo(0, 500)")
+
+        scrolled = told(page, "scroll")
+        assert (scrolled["top"], scrolled["isOrdered"]) == (500, False)
 
     def test_marks_survive_loading_anew(self, opened: tuple[Page, Frame]) -> None:
         page, frame = opened

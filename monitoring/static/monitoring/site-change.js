@@ -1,10 +1,7 @@
 // Both pages scroll together; the value at hand is lit on both; keys pass through the frames.
 import { PageFrame } from "../clustering/js/page_frame.js";
 
-const QUIET = 350; // milliseconds in which a page that was told to scroll does not pull the other one along
-
 const frames = {};
-const quietUntil = { old: 0, new: 0 };
 let current = "";
 
 const repair = () => document.getElementById("repair");
@@ -23,10 +20,10 @@ function begin() {
   choose(repair()?.dataset.current || rows()[0]?.dataset.value || "");
 }
 
-function follow(side, { top, height, viewport }) {
-  if (Date.now() < quietUntil[side] || height <= viewport) return;
+/** Let the other page go along where the reader scrolls; one that was told to scroll pulls nothing along. */
+function follow(side, { top, height, viewport, isOrdered }) {
+  if (isOrdered || height <= viewport) return;
   const other = side === "old" ? "new" : "old";
-  quietUntil[other] = Date.now() + QUIET;
   frames[other]?.scrollTo({ ratio: top / (height - viewport) });
 }
 
@@ -36,9 +33,7 @@ function light(side) {
   const drawn = marks.map((mark) => ({ ...mark, kind: mark.label === current ? lit : "comment" }));
   frames[side]?.mark(drawn);
   const here = drawn.find((mark) => mark.label === current);
-  if (!here) return;
-  quietUntil.old = quietUntil.new = Date.now() + QUIET;
-  frames[side]?.show(here.number);
+  if (here) frames[side]?.show(here.number);
 }
 
 function choose(name) {

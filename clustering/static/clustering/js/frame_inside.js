@@ -298,10 +298,20 @@
   const isWithin = (rect) =>
     rect.top >= 0 && rect.bottom <= window.innerHeight && rect.left >= 0 && rect.right <= window.innerWidth;
 
+  let isOrdered = false; // the last scrolling was none of the reader's
+
+  function scrollByOrder(scroll) {
+    const { scrollX, scrollY } = window;
+    scroll();
+    isOrdered ||= window.scrollX !== scrollX || window.scrollY !== scrollY;
+  }
+
   // The frame scrolls by itself first: what scrolls an element into view scrolls the page around as well.
   function show(number) {
-    const element = elements[number];
-    if (!element) return;
+    if (elements[number]) scrollByOrder(() => showElement(elements[number]));
+  }
+
+  function showElement(element) {
     let rect = around(boxesOfElement(element));
     if (isWithin(rect)) return;
     const spare = Math.max(0, window.innerHeight - rect.height) / 2;
@@ -370,7 +380,7 @@
     step: ({ direction }) => step(direction),
     scroll({ top, ratio }) {
       const { height, viewport } = place();
-      window.scrollTo({ top: ratio === undefined ? top : ratio * (height - viewport) });
+      scrollByOrder(() => window.scrollTo({ top: ratio === undefined ? top : ratio * (height - viewport) }));
     },
     focus: () => window.focus(),
   };
@@ -496,7 +506,8 @@
     isTelling = true;
     requestAnimationFrame(() => {
       isTelling = false;
-      tell("scroll", place());
+      tell("scroll", { ...place(), isOrdered });
+      isOrdered = false;
     });
   }
   window.addEventListener("scroll", moved, { capture: true, passive: true });

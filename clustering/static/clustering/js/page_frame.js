@@ -6,7 +6,7 @@
 //   frame.mark([{ id: "name", kind: "value", number: 12, text: [0, 3, 9], label: "name" }]);
 //
 // Events: ready {elements, title}, hover {number, path, quote}, take {number, shift, text}, key {key, shift,
-// ctrl, alt, meta}, scroll {top, left, height, width, viewport}. Text offsets count characters of the text node.
+// ctrl, alt, meta}, scroll {top, left, height, width, viewport, isOrdered: not by the reader}. Text offsets count characters of the text node.
 
 const EVENTS = new Set(["ready", "hover", "take", "key", "scroll"]);
 const KINDS = new Set(["value", "suggested", "hover", "record", "lost", "found", "comment"]);
@@ -134,7 +134,8 @@ export class PageFrame extends EventTarget {
   #checked({ type, ...said }) {
     if (type === "ready") return { elements: this.#elements, title: String(said.title ?? "") };
     if (type === "scroll") {
-      return Object.fromEntries(["top", "left", "height", "width", "viewport"].map((name) => [name, Number(said[name]) || 0]));
+      const sizes = ["top", "left", "height", "width", "viewport"].map((name) => [name, Number(said[name]) || 0]);
+      return { ...Object.fromEntries(sizes), isOrdered: said.isOrdered === true };
     }
     if (type === "key") {
       const { key, shift, ctrl, alt, meta } = said;
