@@ -81,7 +81,7 @@ def run(_data: Path | None) -> str:
         f"{INTRODUCTION}\n{markdown_table(header, rows)}\n\n"
         f"A clustering of {N_MEMBERSHIPS:,} pages in {N_FOUND} clusters, with a split of "
         f"{N_SPLIT:,} pages in force, and one clustering before it:\n\n"
-        + markdown_table(["change", "rows written", "seconds"], undone)
+        + markdown_table(["change", "rows written", "s / processor s"], undone)
     )
 
 
@@ -128,6 +128,17 @@ def _database_seconds() -> float:
         if name.endswith("(postgres") and int(figures[1]) == os.getpid():
             ticks += sum(map(int, figures[11:15]))  # its own, and of those that have ended
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _cpu_seconds_here() -> float:
+    """Return the processor seconds of this process and of the one that serves its connection."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (server,) = cursor.fetchone()
+    figures = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+    return time.process_time() + sum(map(int, figures[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def fill(n_pages: int) -> None:
@@ -266,9 +277,10 @@ def undo() -> list[list[object]]:
     rows: list[list[object]] = []
 
     def measure(change: str, n_rows: int, act: Callable[[], Any]) -> Any:
-        began = time.perf_counter()
+        began, cpu_began = time.perf_counter(), _cpu_seconds_here()
         result = act()
-        rows.append([change, f"{n_rows:,}", f"{time.perf_counter() - began:.1f}"])
+        seconds, cpu_seconds = time.perf_counter() - began, _cpu_seconds_here() - cpu_began
+        rows.append([change, f"{n_rows:,}", f"{seconds:.1f} / {cpu_seconds:.1f}"])
         return result
 
     n_small, n_large = len(pages), N_MEMBERSHIPS // 2

@@ -99,11 +99,12 @@ class ClusteringInputs:
 
 @dataclass(frozen=True, slots=True)
 class GroupLayout:
-    """Pages of a group that look alike, and what they have that the other pages of the group lack."""
+    """Pages of a group that look alike, and what tells them from its other layouts, in words."""
 
     name: str  # unique in the group, the same for the same pages in any order
     members: Sequence[int]  # indices of the pages, ascending
-    has: Sequence[str] = ()  # in words, at most three
+    has: Sequence[str] = ()  # what other layouts lack, at most three
+    lacks: Sequence[str] = ()  # what other layouts have, at most three
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,9 @@ class ClusterLayout(models.Model):
     )
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="layouts")
     name = models.CharField(max_length=100)  # the algorithm's own
-    has = models.JSONField(default=list)  # what its pages have and others lack, in words
+    # In words: what its pages have and others of the cluster lack, and the other way round.
+    has = models.JSONField(default=list)
+    lacks = models.JSONField(default=list)
     # The page that shows how it looks; none where that page is gone.
     example = models.ForeignKey(
         Page, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

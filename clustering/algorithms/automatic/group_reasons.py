@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,22 @@ MOST_READ = 50  # pages in which names are looked for
 MOST_TRIED = 20  # features, of which some have the same name or none
 
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
+_CLASS = re.compile(r"\.[^/]*$")
+
+
+class FeatureName(NamedTuple):
+    """How a feature is shown: by a label and where it stands, or by that alone."""
+
+    label: str  # “Price”, or what follows “Price”; blank for a path
+    where: str  # the last steps to its element
+
+    @property
+    def element(self) -> str:
+        """Return where it stands, without a class."""
+        return _CLASS.sub("", self.where)
+
+    def __str__(self) -> str:
+        return f"{self.label} in {self.where}" if self.label else self.where
 
 
 def describe_groups(
@@ -73,7 +90,7 @@ def _sentence(
 
 def name_features(
     features: FeatureSet, columns: Sequence[int], pages: Iterable[PageFeatures]
-) -> list[str]:
+) -> list[FeatureName]:
     """Return how features are shown, no two alike; those that no page names are left out."""
     some_pages = islice(pages, MOST_READ)
     return [name for _, name in _named(features, columns[:MOST_TRIED], some_pages)]
@@ -81,7 +98,7 @@ def name_features(
 
 def _named(
     features: FeatureSet, columns: Sequence[int], pages: Iterable[PageFeatures]
-) -> list[tuple[int, str]]:
+) -> list[tuple[int, FeatureName]]:
     """Return the columns whose features the pages name, no two of one name."""
     path_by_hash: dict[int, str] = {}
     label_by_hash: dict[int, str] = {}
@@ -93,10 +110,10 @@ def _named(
             break
         path_by_hash.update(zip(page.features.tolist(), feature_names(page), strict=True))
         label_by_hash.update((hash_text(label), label) for label in page.labels.split("\n"))
-    column_by_name: dict[str, int] = {}
+    column_by_name: dict[FeatureName, int] = {}
     for column in columns:
         name = _name(features, column, path_by_hash, label_by_hash)
-        if name:
+        if name is not None:
             column_by_name.setdefault(name, column)
     return [(column, name) for name, column in column_by_name.items()]
 
@@ -106,18 +123,18 @@ def _name(
     column: int,
     path_by_hash: Mapping[int, str],
     label_by_hash: Mapping[int, str],
-) -> str:
-    """Return how a feature is shown, blank where no page names it or its label is a mere sign."""
+) -> FeatureName | None:
+    """Return how a feature is shown, None where no page names it or its label is a mere sign."""
     is_path = not features.labels[column]
     path = path_by_hash.get(int(features.hashes[column] if is_path else features.paths[column]), "")
     where = "/".join(path.split("/")[-MOST_STEPS:])
-    if is_path or not path:
-        return where
+    if not path:
+        return None
+    if is_path:
+        return FeatureName("", where)
     label = label_by_hash.get(int(features.labels[column]), "")
     if not _HAS_WORD.search(label):
-        return ""
-    return (
-        f"“{label}” in {where}"
-        if is_pair(features, column)
-        else f"what follows “{label}” in {where}"
-    )
+        return None
+    if is_pair(features, column):
+        return FeatureName(f"“{label}”", where)
+    return FeatureName(f"what follows “{label}”", where)

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clustering.algorithms.automatic.feature_table import FeatureTable
-from clustering.algorithms.automatic.group_reasons import name_features
+from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable
+from clustering.algorithms.automatic.group_reasons import MOST_READ, name_features
 from clustering.algorithms.automatic.near_twins import own_features, split_twins
 from clustering.algorithms.automatic.page_features import PageFeatures
+from clustering.algorithms.automatic.pair_features import CORE_SHARE, STRANGE_SHARE
 from clustering.algorithms.automatic.profiles import distances_to, numbered, shares_of
 from clustering.algorithms.grouping import GroupLayout
 
@@ -84,28 +85,63 @@ def describe_layouts(
     page_numbers: Sequence[int],
     pages: Sequence[PageFeatures],
 ) -> list[GroupLayout]:
-    """Return layouts with what each has that the other pages of its group lack.
+    """Return layouts with what each has that others lack, and what it lacks that others have.
 
-    `page_numbers` has the index under which each page is known outside. One layout is none.
+    What tells a layout from the most other pages comes first. `page_numbers` has the index under
+    which each page is known outside. One layout is none.
     """
     if len(layouts) < 2:
         return []
+    feature_sets = (table.pairs, table.paths)  # an element with a label is shown by the label
+    contrasts = [_contrasts(features, layouts) for features in feature_sets]
+    sizes = np.array([[len(members)] for members in layouts])
     described = []
     for number, members in enumerate(layouts):
-        others = np.concatenate([pages_ for pages_ in layouts if pages_ is not members])
-        has: list[str] = []
-        for features in (table.pairs, table.paths):
-            own = np.flatnonzero(own_features(features, members, others))
-            heaviest = own[np.argsort(-features.weights[own], kind="stable")].tolist()
-            has += name_features(features, heaviest, (pages[page] for page in members.tolist()))
+        n_lacking = [(strange * sizes).sum(axis=0) * core[number] for core, strange in contrasts]
+        n_having = [(core * sizes).sum(axis=0) * strange[number] for core, strange in contrasts]
+        others = [pages_ for pages_ in layouts if pages_ is not members]
+        some_others = np.concatenate([pages_[: MOST_READ // len(others)] for pages_ in others])
+        has = _telling_texts(feature_sets, n_lacking, [pages[page] for page in members])
+        lacks = _telling_texts(feature_sets, n_having, [pages[page] for page in some_others])
+        # Two elements may have the same last steps: what stands in both lists tells nothing.
         described.append(
             GroupLayout(
                 name=layout_name(number),
                 members=sorted(page_numbers[page] for page in members.tolist()),
-                has=list(dict.fromkeys(has))[:MAX_NAMED],
+                has=[text for text in has if text not in lacks][:MAX_NAMED],
+                lacks=[text for text in lacks if text not in has][:MAX_NAMED],
             )
         )
     return described
+
+
+def _contrasts(
+    features: FeatureSet, layouts: Sequence[Pages]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which features nearly all pages of each layout have, and which hardly any has."""
+    n = np.array(
+        [np.asarray(features.incidence[members].sum(axis=0)).ravel() for members in layouts]
+    )
+    sizes = np.array([[len(members)] for members in layouts])
+    return (n + 0.5) / (sizes + 1) >= CORE_SHARE, n <= STRANGE_SHARE * sizes
+
+
+def _telling_texts(
+    feature_sets: Sequence[FeatureSet],
+    n_told_of_sets: Sequence[NDArray[np.int64]],
+    pages: Sequence[PageFeatures],
+) -> list[str]:
+    """Return in words what tells a layout from other pages, what tells it from the most first.
+
+    `n_told_of_sets` has the number of these pages for each feature. An element is shown once.
+    """
+    text_by_element: dict[str, str] = {}
+    for features, n_told in zip(feature_sets, n_told_of_sets, strict=True):
+        order = np.lexsort((-features.weights, -n_told))  # by the last one first
+        telling = order[n_told[order] > 0].tolist()
+        for name in name_features(features, telling, pages):
+            text_by_element.setdefault(name.element, name.label or name.where)
+    return list(dict.fromkeys(text_by_element.values()))
 
 
 def layout_name(number: int) -> str:

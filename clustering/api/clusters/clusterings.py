@@ -82,6 +82,7 @@ class LayoutRow(serializers.Serializer[Any]):
     name = serializers.CharField()
     n_pages = serializers.IntegerField()
     has = serializers.ListField(child=serializers.CharField(), help_text="What others lack.")
+    lacks = serializers.ListField(child=serializers.CharField(), help_text="What others have.")
 
 
 class ClusterRow(RowSerializer):
@@ -145,7 +146,12 @@ class ClusterRow(RowSerializer):
             row = {name: getattr(_holder_of(name, each), name) for name in plain_names}
             shown = kind_of(each)
             layout_rows = [
-                {"name": part.layout.name, "n_pages": part.n_pages, "has": part.layout.has}
+                {
+                    "name": part.layout.name,
+                    "n_pages": part.n_pages,
+                    "has": part.layout.has,
+                    "lacks": part.layout.lacks,
+                }
                 for part in layouts.get(each.cluster_id, [])
             ]
             annotator = each.cluster.annotator

@@ -269,6 +269,7 @@ def _write_layouts(
                     cluster=cluster_by_group[group.name],
                     name=group_key(layout.name),
                     has=storable_json(list(layout.has)),
+                    lacks=storable_json(list(layout.lacks)),
                     example_id=example if example in existing else None,
                 )
             )

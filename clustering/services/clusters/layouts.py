@@ -25,7 +25,6 @@ class ShownLayout(NamedTuple):
 
     layout: ClusterLayout
     n_pages: int
-    lacks: Sequence[str] = ()  # what other layouts of the cluster have, in words
 
 
 def layouts_by_cluster(
@@ -44,19 +43,7 @@ def layouts_by_cluster(
     shown: dict[int, list[ShownLayout]] = {}
     for cluster, layout, n_pages in sorted(counts, key=lambda row: (-row[2], row[1])):
         shown.setdefault(cluster, []).append(ShownLayout(layouts[layout], n_pages))
-    return {pk: _with_lacks(of_cluster) for pk, of_cluster in shown.items() if len(of_cluster) > 1}
-
-
-def _with_lacks(layouts: Sequence[ShownLayout]) -> list[ShownLayout]:
-    """Return layouts with what each lacks: what one has, all others of the cluster lack."""
-    return [
-        ShownLayout(
-            shown.layout,
-            shown.n_pages,
-            [text for other in layouts if other is not shown for text in other.layout.has],
-        )
-        for shown in layouts
-    ]
+    return {pk: of_cluster for pk, of_cluster in shown.items() if len(of_cluster) > 1}
 
 
 def layout_named(cluster: Cluster, name: str) -> int:
@@ -119,7 +106,8 @@ def split_off_layout(*, cluster: Cluster, layout: int, actor: User | None) -> Cl
 
 def _create_part(cluster: Cluster, layout: ClusterLayout) -> Cluster:
     """Create the cluster of a layout, titled by what its pages have."""
-    mark = f" with {layout.has[0]}" if layout.has else f" {layout.name}"
+    texts = [text for text in layout.has if "/" not in text]  # a path is no word for people
+    mark = f" with {texts[0]}" if texts else f" {layout.name}"
     title = storable(f"{cluster.title}{mark}", MAX_TITLE_CHARS)
     return Cluster.objects.create(
         site=cluster.site,

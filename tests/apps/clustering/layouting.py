@@ -44,7 +44,10 @@ def cluster_pages(
     for group in grouping.groups:
         of_photo = [n for n in group.members if observations[n][1]]
         plain = [n for n in group.members if not observations[n][1]]
-        layouts = [GroupLayout(PLAIN, plain), GroupLayout(PHOTO, of_photo, ["a photo"])]
+        layouts = [
+            GroupLayout(PLAIN, plain, lacks=["a photo"]),
+            GroupLayout(PHOTO, of_photo, ["a photo"]),
+        ]
         groups.append(replace(group, layouts=layouts if of_photo and plain else ()))
     return Grouping(groups, (), "By the first word.", {})
 

@@ -39,8 +39,31 @@ def test_a_section_that_some_pages_have_is_a_layout_with_its_labels() -> None:
     plain, sets = describe_layouts(table, layouts, range(100, 160), pages)
 
     assert list(range(100, 109)) == list(sets.members)
-    assert any("Parts" in text for text in sets.has)
-    assert () == tuple(plain.has)
+    assert sets.has[0] == "“Parts”"
+    assert ([], ["“Parts”"], []) == (plain.has, plain.lacks[:1], sets.lacks)
+
+
+def test_a_layout_is_told_from_each_of_the_others() -> None:
+    looks = {"plain": PLAIN, "set": SET, "both": SET + "<aside><h4>Video</h4></aside>"}
+    table, pages = site(*(html.format(n=n) for html in looks.values() for n in range(20)))
+    layouts = [np.arange(first, first + 20) for first in (0, 20, 40)]
+
+    plain, sets, both = describe_layouts(table, layouts, range(60), pages)
+
+    assert plain.lacks[0] == "“Parts”"
+    assert ("“Parts”", "“Video”") == (sets.has[0], sets.lacks[0])
+    assert {"“Parts”", "“Video”"} <= set(both.has)
+    assert (plain.has, both.lacks) == ([], [])
+
+
+def test_an_element_is_named_once() -> None:
+    banner = "<p class='banner big wide'>Sale</p>"
+    table, pages = site(*(banner * (n < 20) + PLAIN.format(n=n) for n in range(60)))
+    layouts = [np.arange(20, 60), np.arange(20)]
+
+    _, on_sale = describe_layouts(table, layouts, range(60), pages)
+
+    assert on_sale.has == ["“Sale”"]
 
 
 def test_looks_that_contrast_are_layouts() -> None:

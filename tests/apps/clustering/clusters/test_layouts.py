@@ -62,7 +62,7 @@ class TestStored:
             (PHOTO, 3),
         ]
         assert (plain.layout.has, photo.layout.has) == ([], ["a photo"])
-        assert (plain.lacks, photo.lacks) == (["a photo"], [])
+        assert (plain.layout.lacks, photo.layout.lacks) == (["a photo"], [])
         assert photo.layout.example is not None
         assert photo.layout.example.url.rsplit("/", 1)[1] in {"5", "6", "7"}
 
