@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from clustering.dom.page import parse_page
 from vertex.demo import sites
 from vertex.demo.sites import DemoPage
 from vertex.demo.sites.site import annotation_lines
-from vertex.demo.sites.walking import reachable, tree
+from vertex.demo.sites.walking import reachable, tree_of
 
 NEAR_TWINS = {
     "alpine-shop": ("product", "set"),
@@ -39,8 +40,25 @@ VOLATILE = {
     "tinker-board": "viewCount",
 }
 
-all_editions = pytest.mark.parametrize("edition", sites.EDITIONS)
-all_sites = pytest.mark.parametrize("name", sites.NAMES)
+# Of the module, so that all tests of a site come one after the other and share what is kept of it below.
+all_editions = pytest.mark.parametrize("edition", sites.EDITIONS, scope="module")
+all_sites = pytest.mark.parametrize("name", sites.NAMES, scope="module")
+
+
+@lru_cache(maxsize=700)  # the pages of two editions; saves parsing each page six times
+def tree_of_bytes(body: bytes, content_type: str) -> lxml.html.HtmlElement:
+    return tree_of(body, content_type)
+
+
+def tree(page: DemoPage) -> lxml.html.HtmlElement:
+    """Return the tree of a page, which no test changes."""
+    return tree_of_bytes(page.body, page.content_type)
+
+
+@lru_cache(maxsize=1)  # saves following all links of a site three times
+def reached(name: str, edition: str) -> frozenset[str]:
+    """Return every path that can be reached from the home page."""
+    return frozenset(reachable(sites.load(name, edition)))
 
 
 def text_at(page: DemoPage, xpath: str) -> str:
@@ -61,7 +79,7 @@ class TestWhole:
         site = sites.load(name, edition)
         dead = {
             path
-            for path in reachable(site)
+            for path in reached(name, edition)
             if path not in site.redirects and site.page_at(path) is None
         }
 
@@ -69,7 +87,7 @@ class TestWhole:
 
     def test_every_page_can_be_reached_from_home(self, name: str, edition: str) -> None:
         site = sites.load(name, edition)
-        pages = [site.page_at(path) for path in reachable(site)]
+        pages = [site.page_at(path) for path in reached(name, edition)]
         seen = {page.path for page in pages if page is not None}
 
         assert set() == set(site.pages) - seen
@@ -77,7 +95,7 @@ class TestWhole:
     def test_every_redirect_is_linked_and_leads_to_a_page(self, name: str, edition: str) -> None:
         site = sites.load(name, edition)
 
-        assert set(site.redirects) <= set(reachable(site))
+        assert set(site.redirects) <= reached(name, edition)
         assert all(site.page_at(target) for target in site.redirects.values())
 
     def test_pictures_and_style_sheets_are_there(self, name: str, edition: str) -> None:
