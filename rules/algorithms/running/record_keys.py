@@ -26,8 +26,11 @@ SEPARATOR = " | "
 MIN_SHARE = 0.6  # of the records of a list have a link to their details, where they have any
 _NUMBER = re.compile(r"\d+")
 _LEADS_NOWHERE = re.compile(r"\s*(?:#|$|javascript:|mailto:|tel:|data:)", re.IGNORECASE)
+# As a whole step of an address, or a name or a value of its query: titles have such words, too.
 _NO_DETAILS = re.compile(
-    r"log-?in|sign-?(?:in|up)|cart|basket|wishlist|compare|share|print|report", re.IGNORECASE
+    r"[/?&=](?:log-?in|sign-?(?:in|up)|(?:add[-_]?to[-_]?)?(?:cart|basket|wishlist|compare)|share|print|report)"
+    r"(?:[/?&=.]|$)",
+    re.IGNORECASE,
 )
 
 

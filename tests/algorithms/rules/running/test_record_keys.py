@@ -42,6 +42,13 @@ def test_links_to_the_details_are_another_one_in_each_record() -> None:
     assert ["/story/1", "story/2", ""] == detail_links(links, "https://a.example/")
 
 
+def test_words_of_a_title_make_no_link_one_to_share_or_print() -> None:
+    titles = ["a-town-to-share", "print-room-reopens", "reports-of-a-cartoon", "basketball"]
+    links = [[f"/add-to-cart/{title}", f"/story/{title}", f"/share?u=/{title}"] for title in titles]
+
+    assert [f"/story/{title}" for title in titles] == detail_links(links)
+
+
 def test_addresses_count_without_their_host_but_with_their_query() -> None:
     links = [["show?id=1#x"], ["https://other.example/l/show?id=2"]]
     assert ["/l/show?id=1", "/l/show?id=2"] == keys(["", ""], links, "https://a.example/l/")
