@@ -109,7 +109,8 @@ def test_constants_carry_their_subject(trees: Trees) -> None:
         for path, tree in trees.items()
         for node in tree.body
         if isinstance(node, ast.Assign | ast.AnnAssign)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for bound in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for target in ast.walk(bound)  # of several at once each
         if isinstance(target, ast.Name) and target.id in BARE_CONSTANTS
     ]
 

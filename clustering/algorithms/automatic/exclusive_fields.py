@@ -24,7 +24,8 @@ from clustering.algorithms.automatic.feature_table import FeatureTable
 Pages = NDArray[np.intp]
 
 FEWEST_PAGES, FEWEST_PAGES_SHARE = 8, 0.04  # of a part
-MOST, HARDLY_ANY = 0.7, 0.03  # a field that is often left blank is still its type's
+# A field is a type's where so many of its pages have it, for some leave it blank, and hardly any others.
+MIN_SHARE_OF_OWN, MAX_SHARE_OF_OTHERS = 0.7, 0.03
 FEWEST_EXCLUSIVE = 3  # own fields of both parts; one against one happens by chance
 
 
@@ -60,10 +61,11 @@ def split_by_fields(table: FeatureTable, members: Pages) -> list[Pages]:
 def _parted_by(has: NDArray[np.bool_], field: int) -> Parting | None:
     """Return the parts with and without a field, None where their own fields do not make them types."""
     p, q = has[has[:, field]].mean(axis=0), has[~has[:, field]].mean(axis=0)
-    is_first, is_second = (p >= MOST) & (q <= HARDLY_ANY), (q >= MOST) & (p <= HARDLY_ANY)
+    is_first = (p >= MIN_SHARE_OF_OWN) & (q <= MAX_SHARE_OF_OTHERS)
+    is_second = (q >= MIN_SHARE_OF_OWN) & (p <= MAX_SHARE_OF_OTHERS)
     if not is_first.any() or not is_second.any():
         return None
     own = np.flatnonzero(is_first | is_second)
-    n_shared = int(((p >= MOST) & (q >= MOST)).sum())
+    n_shared = int(((p >= MIN_SHARE_OF_OWN) & (q >= MIN_SHARE_OF_OWN)).sum())
     is_parting = len(own) >= FEWEST_EXCLUSIVE and n_shared >= len(own) / 2
     return Parting(own, p[own], q[own]) if is_parting else None

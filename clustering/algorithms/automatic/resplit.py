@@ -5,9 +5,9 @@ Notation:   The bound is the profile distance up to which two groups are one. A 
             it has at least so many pages and such a share as is asked for.
 Readings:   The steps of `split_pages`, in their order; the first that makes parts decides: 1. Join
             the closest profiles up to LOOSEST and take the bound back by STEP, down to APART, until
-            two parts have FEWEST_APART pages and a share of SMALL: what differs by more are types.
+            two parts have MIN_PAGES_APART pages and a share of SMALL: what differs by more are types.
             2. Look for near-twins. 3. Take the bound further back, down to
-            STRICTEST, until two parts have FEWEST pages and a share of LARGE, then of SMALL. Pages
+            STRICTEST, until two parts have MIN_PAGES pages and a share of LARGE, then of SMALL. Pages
             in no part that is large enough go to the part whose profile is the nearest. Pages that
             are alike within STRICTEST stay together: they cannot be told apart by their looks.
 Cost:       Quadratic in the distinct pages, as `auto`.
@@ -42,7 +42,7 @@ __all__ = ["assign", "split_pages"]
 MAX_PAGES = 5_000  # distances between all pairs of 5,000 pages take 100 MB and a minute
 LOOSEST, STRICTEST, STEP = 0.9, 0.1, 0.9
 APART = 0.6
-FEWEST, FEWEST_APART = 2, 5  # pages of a part
+MIN_PAGES, MIN_PAGES_APART = 2, 5  # pages of a part
 LARGE, SMALL = 0.05, 0.01
 
 
@@ -57,7 +57,7 @@ def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Gr
     order = sorted(
         range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes())
     )
-    if len(order) < 2 * FEWEST:
+    if len(order) < 2 * MIN_PAGES:
         return _whole(len(order), f"{len(order)} pages are too few to be told apart.")
     table = tabulate([observations[page] for page in order])
     patterns = address_patterns([urls[page] for page in order])
@@ -76,7 +76,7 @@ def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Gr
 def find_parts(table: FeatureTable, patterns: Sequence[str]) -> tuple[Pages, str]:
     """Return the part of each page, all 0 where they are too much alike, and how they were told apart."""
     joins = Joins(table)
-    group, bound = joins.split(SMALL, APART, FEWEST_APART)
+    group, bound = joins.split(SMALL, APART, MIN_PAGES_APART)
     if not group.any():
         whole = np.zeros(len(patterns), np.intp)
         twins = split_twins(table, patterns, whole, np.arange(len(patterns)))
@@ -103,7 +103,7 @@ class Joins:
         self.n_distinct = len(sizes)
         self.row_by_page = rows.ravel()
 
-    def split(self, share: float, strictest: float, fewest: int = FEWEST) -> tuple[Pages, float]:
+    def split(self, share: float, strictest: float, fewest: int = MIN_PAGES) -> tuple[Pages, float]:
         """Return the part of each page under the loosest bound that makes two large parts, and that bound.
 
         All pages are in part 0 where no bound does.

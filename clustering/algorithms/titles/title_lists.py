@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
 from clustering.algorithms.titles.page_kinds import PageKind
 
-NEARLY_ALL, FEW = 0.8, 0.2  # of a cluster's pages, of a site's clusters
+MIN_SHARE_OF_PAGES = 0.8  # of a cluster
+MAX_SHARE_OF_CLUSTERS = 0.2  # of a site
 MIN_LISTED = 3  # links that are no menu
 MIN_LIST_SHARE = 0.35  # of a page's text; what is related to a thing, or a menu, takes less
 
@@ -36,7 +37,7 @@ class Lists:
             link
             for cluster, n_by_link in zip(clusters, self.n_pages_by_link, strict=True)
             for link, n in n_by_link.items()
-            if n >= NEARLY_ALL * len(cluster.kinds)
+            if n >= MIN_SHARE_OF_PAGES * len(cluster.kinds)
         )
 
     def targets(self, number: int) -> Counter[int]:
@@ -61,8 +62,8 @@ class Lists:
     def is_menu(self, number: int, link: str) -> bool:
         """Return whether nearly all pages of a cluster, or many clusters, have a link."""
         n_kinds = len(self.clusters[number].kinds)
-        max_pages = NEARLY_ALL * n_kinds if n_kinds > 2 else n_kinds
-        max_clusters = max(FEW * len(self.clusters), 2)  # this one is one of them
+        max_pages = MIN_SHARE_OF_PAGES * n_kinds if n_kinds > 2 else n_kinds
+        max_clusters = max(MAX_SHARE_OF_CLUSTERS * len(self.clusters), 2)  # this one is one of them
         return (
             self.n_pages_by_link[number][link] > max_pages
             or self.n_clusters_by_link[link] > max_clusters

@@ -34,7 +34,7 @@ MEMORY: Final = 1024**3  # bytes
 MAX_CALLS: Final = 500  # of a child
 MAX_CHILDREN: Final = 4  # of one process
 MAX_IDLE: Final = 2
-PATIENCE, PATIENCE_OF_JOBS = 5.0, 600.0  # seconds of waiting for a free child
+PATIENCE_OF_REQUESTS, PATIENCE_OF_JOBS = 5.0, 600.0  # seconds of waiting for a free child
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 READING: Final = "reading"  # the purpose of children that read pages
 N_LENGTH: Final = 8  # bytes that tell the length of what follows
@@ -229,7 +229,7 @@ def call_limited(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> 
     What came to the limits is called once more: the first child may have been short of memory for others.
     Raises CallStopped, ChildrenBusy, CallFailed.
     """
-    return _call(PATIENCE, function, *args, **named)
+    return _call(PATIENCE_OF_REQUESTS, function, *args, **named)
 
 
 def call_when_free(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:

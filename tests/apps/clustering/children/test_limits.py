@@ -106,7 +106,7 @@ def test_more_callers_than_children_wait_and_are_turned_away(
 ) -> None:
     end_idle_children()
     monkeypatch.setattr(limits, "MAX_CHILDREN", 1)
-    monkeypatch.setattr(limits, "PATIENCE", 0.2)
+    monkeypatch.setattr(limits, "PATIENCE_OF_REQUESTS", 0.2)
     begun: list[str] = []
 
     def first() -> None:
