@@ -54,6 +54,8 @@ class Rule(models.Model):
     validation = models.JSONField(default=dict)  # the same on pages that were no samples
     # By attribute, how the values on the samples looked when it was published.
     value_looks = models.JSONField(default=dict)
+    # What other sites of the vertical are certain that its attributes are, as they were asked last.
+    opinions = models.JSONField(default=list)
     learner = models.CharField(max_length=20, default="default")
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.LEARNT)
     # The version that was changed by hand.

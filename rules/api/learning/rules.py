@@ -79,7 +79,14 @@ class RuleSampleRow(RowSerializer):
 
 class RuleWithStylesheet(RuleRow):
     class Meta(RuleRow.Meta):
-        fields = (*RuleRow.Meta.fields, "schema", "definition", "validation", "stylesheet")
+        fields = (
+            *RuleRow.Meta.fields,
+            "schema",
+            "definition",
+            "validation",
+            "opinions",
+            "stylesheet",
+        )
 
     schema = serializers.ListField(
         child=serializers.DictField(), help_text="The vertical's attributes as they were."
@@ -88,6 +95,13 @@ class RuleWithStylesheet(RuleRow):
         help_text="Per attribute the features, the candidates that lost, and failures."
     )
     validation = serializers.DictField(help_text="What it found on pages that were no samples.")
+    opinions = serializers.ListField(
+        child=serializers.DictField(),
+        help_text=(
+            "What other sites of the vertical are certain of: per attribute whether the rule agrees, why,"
+            " and where it does not, a value that they would take and its page."
+        ),
+    )
 
 
 class RuleAnswer(RuleWithStylesheet):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -27,6 +27,14 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.services.people.people import keeps_sites_apart
 
 MAX_PROFILES: Final = 20  # of a vertical; more make drafts slower, not better
+
+
+class PageWithRecord(NamedTuple):
+    """A page that has one record, with what a rule extracts from it."""
+
+    snapshot: Snapshot
+    tree: _Element
+    values: dict[str, list[str]]  # by attribute
 
 
 def training_request(*, vertical: Vertical, sites: Sequence[Site] = ()) -> JobRequest:
@@ -156,13 +164,14 @@ def profile_rule(rule: Rule) -> None:
 
     Nothing is stored where it extracts nothing, or records of lists.
     """
-    trees, values = _extracted_pages(rule)
-    if not any(values):
+    pages = extracted_pages(rule)
+    if not any(page.values for page in pages):
         return
+    trees = [page.tree for page in pages]
     slots = find_described_slots(trees)
     fits, n_values = {}, {}
     for attribute in rule.attributes:
-        wanted = [page_values.get(attribute.name, []) for page_values in values]
+        wanted = [page.values.get(attribute.name, []) for page in pages]
         n_values[attribute.name] = sum(map(len, wanted))
         fits[attribute.name] = [
             fit_of(
@@ -186,10 +195,9 @@ def profile_rule(rule: Rule) -> None:
     )
 
 
-def _extracted_pages(rule: Rule) -> tuple[list[_Element], list[dict[str, list[str]]]]:
-    """Return the trees of pages with one record, and its values by attribute."""
-    trees: list[_Element] = []
-    values: list[dict[str, list[str]]] = []
+def extracted_pages(rule: Rule) -> list[PageWithRecord]:
+    """Return some pages of a rule's cluster with one record each; pages on which it is stopped end them."""
+    pages: list[PageWithRecord] = []
     ready = runnable(rule)
     for snapshot in pages_of(rule.cluster):
         try:
@@ -199,10 +207,10 @@ def _extracted_pages(rule: Rule) -> tuple[list[_Element], list[dict[str, list[st
         tree = read_tree(snapshot)
         if tree is None or extracted is None or len(extracted.records) != 1:
             continue
-        trees.append(tree)
         record = extracted.records[0]
-        values.append({name: texts_of(value) for name, value in record.values.items()})
-    return trees, values
+        values = {name: texts_of(value) for name, value in record.values.items()}
+        pages.append(PageWithRecord(snapshot, tree, values))
+    return pages
 
 
 def pages_of(cluster: Cluster) -> list[Snapshot]:

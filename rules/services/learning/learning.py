@@ -211,6 +211,7 @@ def _save_learnt(rule: Rule, learnt: LearntRule, actor: User | None) -> None:
     rule.definition = learnt.rule.as_json()
     rule.stylesheet = learnt.stylesheet
     rule.figures = _figures_of(learnt)
+    rule.opinions = []
     with transaction.atomic():
         save_version(rule, pages=learnt.samples.pages, actor=actor)
         audit.record(

@@ -24,6 +24,7 @@ from rules.algorithms.running.record_lines import Line, lines_of_extracted
 from rules.algorithms.running.records import RunnableRule
 from rules.bundle.extraction import extract
 from rules.models import Impact, Rule
+from rules.services.fields.second_opinions import ask_other_sites
 from rules.services.learning.held_out import stylesheet_hash
 from rules.services.learning.schemas import runnable
 from vertex.core.models import Job, User
@@ -61,7 +62,10 @@ def start_impact(*, rule: Rule, actor: User | None = None) -> Impact:
 
 
 def compute_impact(run: JobRun) -> dict[str, Any]:
-    """Run both rules on the cluster's pages and count what differs. Raises JobFailed."""
+    """Run both rules on the cluster's pages and count what differs, and ask the vertical's other sites.
+
+    Raises JobFailed.
+    """
     impact = (
         Impact.objects.filter(pk=run.job.params["impact"]).select_related("rule", "against").first()
     )
@@ -80,6 +84,8 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
             _add_changes(impact, changes)
             impact.last_page = batch[-1]
             impact.save(update_fields=["figures", "examples", "last_page"])
+    run.renew(message="asking other sites")
+    ask_other_sites(rule=impact.rule, run=run)
     impact.finished_at = timezone.now()
     impact.save(update_fields=["finished_at"])
     return {"pages": len(pages)}

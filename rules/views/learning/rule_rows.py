@@ -72,6 +72,9 @@ class AttributeCard(NamedTuple):
     attribute: AttributeType
     written: Sequence[Mapping[str, Any]] = ()  # XPaths that somebody wrote
     sentence: str = ""  # where its values stand, in plain words
+    opinion: Mapping[str, Any] | None = (
+        None  # of the vertical's other sites, where they are certain
+    )
 
     @property
     def is_unlearnt(self) -> bool:
@@ -206,6 +209,9 @@ def _card(
         written=[] if alternatives else figure.get("ways", []),
         sentence=place_in_words(
             [Alternative.from_json(entry) for entry in alternatives], is_multi=attribute.is_multi
+        ),
+        opinion=next(
+            (entry for entry in rule.opinions if entry["attribute"] == attribute.name), None
         ),
     )
 
