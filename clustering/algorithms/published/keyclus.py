@@ -249,8 +249,11 @@ def _model(
     profile: PathProfile,
     present: NDArray[np.bool_],
 ) -> Model:
-    """Return what `assign` and `name_in_bytes` need; `present` has a column a path and tab."""
-    paths = [*profile.rank, *profile.tabs]
+    """Return what `assign` and `name_in_bytes` need.
+
+    `present` has a column for each key path, in the order of S, then one for each tab.
+    """
+    paths = [*(x.path for x in S), *profile.tabs]
     written = [
         _written(path, pages[int(column.argmax())])
         for path, column in zip(paths, present.T, strict=True)
@@ -267,14 +270,15 @@ def _model(
                 "mark": list(mark) if mark else None,
             }
         )
+    of_key_paths, of_tabs = rows[: len(S)], rows[len(S) :]
     return {
         "k": profile.k,
         "seed": profile.seed,
         "key_paths": [
             row | {"precision": x.precision, "recall": x.recall}
-            for row, x in zip(rows[: len(S)], S, strict=True)
+            for row, x in zip(of_key_paths, S, strict=True)
         ],
-        "tabs": rows[len(S) :],
+        "tabs": of_tabs,
         "groups": dict(sorted(Counter(name for name in names if name).items())),
     }
 

@@ -105,8 +105,10 @@ def extract_tree(
         raw_records = run_stylesheet(rule.stylesheet, tree, nodes=nodes, votes=votes)
     except StylesheetFailed as error:
         return Extracted([], STYLESHEET_FAILED, str(error))
-    path_by_counted = page_paths(tree, _counted_paths(raw_records)) if nodes else {}
-    records = [record_of(raw, rule, context, path_by_counted) for raw in raw_records]
+    xpath_by_counted_path: dict[str, str] = {}  # a stylesheet counts elements, people name them
+    if nodes:
+        xpath_by_counted_path = page_paths(tree, _counted_paths(raw_records))
+    records = [record_of(raw, rule, context, xpath_by_counted_path) for raw in raw_records]
     if len(raw_records) == 1 and not raw_records[0].nodes:
         return Extracted(records)  # the page is one record
     details = detail_links([raw.links for raw in raw_records], url)

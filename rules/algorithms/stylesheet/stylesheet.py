@@ -188,7 +188,7 @@ def _record_template(rule: ClusterRule, printer: _Printer) -> list[str]:
     if rule.boundary is not None:
         first = rule.boundary.first
         nodes = fast_path(first.target, first.features, printer.steps)
-        return list_template(rule.boundary, nodes, _variables(printer), rule.attributes)
+        return list_template(rule.boundary, nodes, _undeclared_variables(printer), rule.attributes)
     names = [template_name(attribute_rule) for attribute_rule in rule.attributes]
     calls = [f'<xsl:call-template name="{name}"/>' for name in names]
     return [
@@ -207,7 +207,7 @@ def _entries_of_page(printer: _Printer) -> list[str]:
         if printer.is_list and nested.scope != OF_PAGE:
             continue  # each record has entries of its own
         nodes = fast_path(nested.first.target, nested.first.features, printer.steps)
-        lines += [*_variables(printer), *declare_entries(nested, nodes)]
+        lines += [*_undeclared_variables(printer), *declare_entries(nested, nodes)]
     return lines
 
 
@@ -217,7 +217,7 @@ def _entries_of_record(rule: AttributeRule, printer: _Printer) -> list[str]:
     if nested is None or not printer.is_within_record(rule):
         return []
     nodes = path_within("$record", nested.first.target, nested.first.features, printer.steps)
-    return [*_variables(printer), *declare_entries(nested, nodes)]
+    return [*_undeclared_variables(printer), *declare_entries(nested, nodes)]
 
 
 def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
@@ -253,7 +253,7 @@ def _declared(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     return [
         f"<!-- {comment(_figures(alternative, number))} -->",
         f"<!-- {comment(alternative.xpath)} -->",
-        *_variables(printer),
+        *_undeclared_variables(printer),
         f'<xsl:variable name="nodes-{number}" select="{quoted(nodes)}"/>',
     ]
 
@@ -375,7 +375,7 @@ def _votes(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
         one_or_all = f"({nodes})" if rule.is_multi else f"({nodes})[1]"
         vote = f"$vote-{voter}"
         lines += [
-            *_variables(printer),
+            *_undeclared_variables(printer),
             f'<xsl:variable name="vote-{voter}" select="{quoted(one_or_all + attribute)}"/>',
         ]
         rivals.append(f"boolean({vote})")
@@ -453,7 +453,8 @@ def _further_parts(name: str, number: int, mark: str, nested: NestedList | None)
     ]
 
 
-def _variables(printer: _Printer) -> list[str]:
+def _undeclared_variables(printer: _Printer) -> list[str]:
+    """Return the lines that declare what the XPaths use that were printed since the last call."""
     return [
         f'<xsl:variable name="{name}" select="{quoted(xpath)}"/>'
         for name, xpath in printer.steps.taken_variables()
