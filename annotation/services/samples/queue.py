@@ -68,9 +68,14 @@ class QueueRow(NamedTuple):
 
     @property
     def step(self) -> str:
-        """Return what is to be done next: describe, draw, annotate or nothing."""
+        """Return what is to be done next: describe, draw, annotate or nothing.
+
+        What a table or a repair annotated need not stand on samples.
+        """
         if self.vertical is None:
             return "describe"
+        if self.n_fields and not self.missing:
+            return "done"
         if not self.n_samples:
             return "draw"
         return "annotate" if self.missing or not self.n_annotated else "done"

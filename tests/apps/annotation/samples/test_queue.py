@@ -8,9 +8,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.models import Vertical
+from annotation.models import Annotation, Attribute, Vertical
 from annotation.services.samples.queue import QueueRow, queue_of
-from clustering.models import Cluster, ClusterFigures, Clustering
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, Snapshot
 from clustering.services.clusters.kinds import set_annotating
 from rules.models import BorrowedRule, Rule
 from rules.services.records.borrowing import refuse_borrowed_rule
@@ -122,3 +122,19 @@ def test_the_page_reads_no_model_of_a_clustering(client: Client, site: Site, ada
 
 def n_with_models(queries: CaptureQueriesContext) -> int:
     return sum('"clustering_clustering"."model"' in query["sql"] for query in queries)
+
+
+def test_what_was_annotated_beside_the_samples_is_done(site: Site, ada: User) -> None:
+    cluster = details(site, "products", 2)
+    assert ["draw"] == [row.step for row in rows_of(ada, cluster)]
+    page = Page.objects.get(site=site, url__endswith="products/1")
+    snapshot = Snapshot.objects.get(page=page)
+    for attribute in Attribute.objects.live():
+        Annotation.objects.create(
+            page=page,
+            snapshot=snapshot,
+            attribute=attribute,
+            kind=Annotation.Kind.ABSENT,
+        )
+    [row] = rows_of(ada, cluster)
+    assert (0, [], "done") == (row.n_samples, row.missing, row.step)
