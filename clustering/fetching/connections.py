@@ -17,12 +17,12 @@ import certifi
 import h11
 
 from clustering.fetching.guard import Guard
+from clustering.fetching.proxies import MAX_INTERIM_ANSWERS
 from clustering.fetching.refusals import FetchRefused
 
 MAX_SILENCE: Final = 15.0  # seconds without a byte
 MAX_HEAD_BYTES: Final = 100 * 1024  # of status and headers
 MAX_UNREAD_BYTES: Final = 256 * 1024  # that have come and nobody took yet
-MAX_INTERIM_ANSWERS: Final = 20  # before the answer itself
 # After so long a time of reading what has come, all others on the loop have a turn.
 TURN_SECONDS: Final = 0.002
 QUICK_ACKNOWLEDGEMENT: Final = getattr(socket, "TCP_QUICKACK", None)  # Linux; it holds for one read

@@ -19,12 +19,13 @@ from clustering.fetching.refusals import FetchStopped
 T = TypeVar("T")
 
 MAX_HEAVY: Final = 4  # pieces of work at a time that take much memory
+MAX_BROWSERS: Final = 2  # of a process, at once
 POLL_SECONDS: Final = 0.25  # between two looks whether the work was called off
 
 _starting = threading.Lock()
 # Of this process: none or one.
 _loops: list[asyncio.AbstractEventLoop] = []
-_few_threads: list[ThreadPoolExecutor] = []
+_threads_by_work: dict[str, ThreadPoolExecutor] = {}
 
 
 def network_loop() -> asyncio.AbstractEventLoop:
@@ -60,9 +61,22 @@ async def do_in_thread(work: Callable[[], T]) -> T:
 
 async def do_in_few_threads(work: Callable[[], T]) -> T:
     """Return what work returns that takes much memory: little of it is done at a time."""
-    if not _few_threads:
-        _few_threads.append(ThreadPoolExecutor(MAX_HEAVY, thread_name_prefix="heavy"))
-    return await asyncio.get_running_loop().run_in_executor(_few_threads[0], work)
+    return await _do_in("heavy", MAX_HEAVY, work)
+
+
+async def do_with_browser(work: Callable[[], T]) -> T:
+    """Return what work returns that has a browser draw a page, which may take a minute.
+
+    It waits for its turn beside nothing but other such work.
+    """
+    return await _do_in("browser", MAX_BROWSERS, work)
+
+
+async def _do_in(name: str, n_threads: int, work: Callable[[], T]) -> T:
+    """Return what work returns, done in one of the threads for work of its name."""
+    if name not in _threads_by_work:
+        _threads_by_work[name] = ThreadPoolExecutor(n_threads, thread_name_prefix=name)
+    return await asyncio.get_running_loop().run_in_executor(_threads_by_work[name], work)
 
 
 class Request(Protocol):
@@ -110,7 +124,7 @@ def _forget_loop() -> None:
     global _starting  # noqa: PLW0603 - another thread may have held it when the process was forked
     _starting = threading.Lock()
     _loops.clear()
-    _few_threads.clear()
+    _threads_by_work.clear()
 
 
 os.register_at_fork(after_in_child=_forget_loop)

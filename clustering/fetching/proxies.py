@@ -20,6 +20,7 @@ from clustering.fetching.refusals import FetchRefused
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 MAX_HEAD_BYTES: Final = 16 * 1024  # of the proxy's answer
+MAX_INTERIM_ANSWERS: Final = 20  # before the answer itself, of a proxy or a host
 PIECE_BYTES: Final = 4096
 TUNNEL_SECONDS: Final = 20.0
 PROXY_AUTHENTICATION = 407
@@ -88,11 +89,17 @@ async def open_tunnel(
 
 async def _answer_of(http: h11.Connection, connection: socket.socket) -> h11.Response:
     loop = asyncio.get_running_loop()
-    while True:
+    n_interim = 0
+    while n_interim <= MAX_INTERIM_ANSWERS:
         event = http.next_event()
         if isinstance(event, h11.Response):
             return event
         if event is h11.NEED_DATA:
+            # Where bytes have come already, this suspends nothing: interim answers without end would hold up
+            # all others on the loop.
             http.receive_data(await loop.sock_recv(connection, PIECE_BYTES))
-        elif not isinstance(event, h11.InformationalResponse):
+        elif isinstance(event, h11.InformationalResponse):
+            n_interim += 1
+        else:
             raise h11.RemoteProtocolError("no answer, but something else")
+    raise h11.RemoteProtocolError(f"more than {MAX_INTERIM_ANSWERS} interim answers")

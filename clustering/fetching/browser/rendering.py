@@ -33,13 +33,14 @@ from clustering.fetching.decompressing import BodyTooLarge
 from clustering.fetching.guard import Guard, read_url
 from clustering.fetching.sessions import SiteSession
 
-MAX_BROWSERS: Final = 2  # at once
 MAX_BYTES_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
 MAX_SETTLING: Final = 5.0  # seconds that scripts may go on after the page has loaded
-# Runs before the page's scripts: deletes the one thing that sends around a proxy, under all its names.
+# Runs before the page's scripts: deletes the one thing that sends around a proxy, under all its names, and
+# answers boxes that stop a page until somebody presses a button, which a page may open again and again.
 BEFORE_SCRIPTS: Final = (
     "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', "
     "'RTCIceTransport', 'WebTransport']) delete window[name];"
+    "window.alert = () => {}; window.confirm = () => false; window.prompt = () => null;"
 )
 IDLE: Final = "networkIdle"  # the browser's word for half a second without a request
 
@@ -52,9 +53,6 @@ class Renderer:
     user_agent: str
     guard: Guard = field(default_factory=Guard)
     stop: threading.Event | None = None
-    _slots: threading.BoundedSemaphore = field(
-        default_factory=lambda: threading.BoundedSemaphore(MAX_BROWSERS)
-    )
 
     def render(
         self,
@@ -74,13 +72,12 @@ class Renderer:
         if session is not None:
             guard = replace(guard, proxy=session.proxy)
             user_agent = session.user_agent or user_agent
-        with self._slots:
-            deadline = Deadline(seconds, self.stop)
-            with (
-                Proxy(guard, deadline, MAX_BYTES_PASSED) as proxy,
-                Chromium(self.binary, user_agent, proxy.port, deadline) as browser,
-            ):
-                return _Visit(browser, proxy, address, takes, session).answer()
+        deadline = Deadline(seconds, self.stop)
+        with (
+            Proxy(guard, deadline, MAX_BYTES_PASSED) as proxy,
+            Chromium(self.binary, user_agent, proxy.port, deadline) as browser,
+        ):
+            return _Visit(browser, proxy, address, takes, session).answer()
 
 
 def open_renderer(stop: threading.Event | None = None) -> Renderer:

@@ -25,7 +25,7 @@ from clustering.dom.log_in_forms import leads_out
 from clustering.fetching.browser.rendering import Renderer
 from clustering.fetching.client import Fetched, open_client
 from clustering.fetching.log_in import check_logged_in, log_in
-from clustering.fetching.loop import Requests, do_in_thread, network_loop
+from clustering.fetching.loop import Requests, do_with_browser, network_loop
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsFile, read_robots
 from clustering.fetching.sessions import SiteLogIn, SiteSession, WayOut
@@ -454,12 +454,12 @@ class Crawler:
     async def _fetch_page(
         self, url: str, request: Callable[[], Coroutine[Any, Any, Fetched]], *, is_rendered: bool
     ) -> Fetched:
-        """Make a request as whoever is logged in; a browser draws the page in a thread instead."""
+        """Make a request as whoever is logged in; a browser draws the page instead."""
         if is_rendered:
             render = partial(
                 self.engine.renderer().render, url, takes=takes_page, session=self.session
             )
-            answer = await do_in_thread(render)
+            answer = await do_with_browser(render)
         else:
             answer = await request()
         if self._form is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
@@ -205,3 +206,24 @@ def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None
             fetcher.fetch(host.url)
 
     assert proxy.tunnels == []
+
+
+def test_a_proxy_that_never_comes_to_its_answer_holds_up_nobody() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        interim = threading.Thread(target=send_interim_answers, args=[listener], daemon=True)
+        interim.start()
+        server = ProxyServer("127.0.0.1", listener.getsockname()[1])
+        through = Guard(
+            networks(["127.0.0.0/8"]), proxy=server, allowed_proxies=frozenset([server.name])
+        )
+        with Fetcher(Client("V", through)) as fetcher, pytest.raises(ProxyFailed, match="interim"):
+            fetcher.fetch("http://127.0.0.1:8000/")
+        interim.join()
+
+
+def send_interim_answers(listener: socket.socket) -> None:
+    """Send them faster than they are read, until the client has gone."""
+    client, _ = listener.accept()
+    with client, suppress(OSError):
+        while True:
+            client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)

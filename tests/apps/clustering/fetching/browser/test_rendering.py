@@ -230,6 +230,12 @@ def test_a_page_that_never_comes_to_rest_is_taken_as_it_is(
     assert answer.waited_for == "1 s after it loaded: scripts went on"
 
 
+def test_boxes_that_open_again_and_again_stop_no_page(renderer: Renderer) -> None:
+    busy = b"<p>busy</p><script>setInterval(() => [alert(1), confirm(2), prompt(3)], 1)</script>"
+    with FakeHost({"/": Answer(busy, headers=HTML)}) as host:
+        assert b"busy" in renderer.render(host.url, takes=takes_page, seconds=60).body
+
+
 @pytest.mark.parametrize(
     "answer", [Answer(raw=hang), Answer(b"<script>while (true) {}</script>", headers=HTML)]
 )
