@@ -20,10 +20,13 @@ from typing import Any, Final, Self
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.refusals import FetchRefused
 
-# The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody. It
-# may use two minutes of processor time and write files of 200 MB.
+# The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody. Each of its
+# processes may use two minutes of processor time, write files of 200 MB and have 2 GB of memory: a page could
+# take all that the machine has.
+MAX_DATA: Final = 2_000_000  # KiB
 START: Final = (
-    'ulimit -t 120; ulimit -f 400000; exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
+    f"ulimit -t 120; ulimit -f 400000; ulimit -d {MAX_DATA}; "
+    'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
 )
 MAX_MESSAGE: Final = 64 * 1024 * 1024
 PIECE_BYTES: Final = 1024 * 1024

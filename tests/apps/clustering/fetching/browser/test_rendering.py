@@ -236,6 +236,19 @@ def test_boxes_that_open_again_and_again_stop_no_page(renderer: Renderer) -> Non
         assert b"busy" in renderer.render(host.url, takes=takes_page, seconds=60).body
 
 
+def test_no_page_takes_all_the_memory(renderer: Renderer) -> None:
+    greedy = b"""<p id="how">none</p><script>
+        const how = document.getElementById("how"), taken = [];
+        try {
+          while (taken.length < 6) taken.push(new Uint8Array(2 ** 30));
+          how.textContent = "all of it";
+        } catch (error) { how.textContent = error.name; }
+    </script>"""
+    with FakeHost({"/": Answer(greedy, headers=HTML)}) as host:
+        answer = renderer.render(host.url, takes=takes_page, seconds=60)
+    assert b'<p id="how">RangeError</p>' in answer.body
+
+
 @pytest.mark.parametrize(
     "answer", [Answer(raw=hang), Answer(b"<script>while (true) {}</script>", headers=HTML)]
 )
