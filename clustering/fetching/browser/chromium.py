@@ -190,7 +190,9 @@ class Chromium:
         if self._process.stdout is None:
             raise self._ended()
         pipe = self._process.stdout.fileno()
-        if not select.select([pipe], [], [], self.deadline.slice())[0]:
+        arriving = select.poll()  # `select` knows no numbers beyond 1,023
+        arriving.register(pipe, select.POLLIN)
+        if not arriving.poll(self.deadline.slice() * 1000):
             return False
         piece = os.read(pipe, PIECE_BYTES)
         if not piece:

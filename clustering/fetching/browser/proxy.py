@@ -135,10 +135,14 @@ class Proxy:
     def _relay(self, client: socket.socket, server: socket.socket) -> None:
         """Pass bytes both ways until one side is done, the time is over or too many were passed."""
         other = {client: server, server: client}
+        end_by_number = {end.fileno(): end for end in other}
+        arriving = select.poll()
         for end in other:
             end.settimeout(self.deadline.remaining())
+            arriving.register(end, select.POLLIN)
         while not self._is_over.is_set():
-            for end in select.select([client, server], [], [], self.deadline.slice())[0]:
+            for number, _ in arriving.poll(self.deadline.slice() * 1000):
+                end = end_by_number[number]
                 piece = end.recv(PIECE_BYTES)
                 self.n_bytes += len(piece)
                 if (

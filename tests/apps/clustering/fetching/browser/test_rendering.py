@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import page_store
+from vertex.management.commands.fetch import open_more_files
 
 BINARY = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 AGENT = "Vertex/test"
@@ -228,6 +231,25 @@ def test_a_page_that_never_comes_to_rest_is_taken_as_it_is(
         answer = renderer.render(host.url, takes=takes_page, seconds=30)
     assert b"busy" in answer.body
     assert answer.waited_for == "1 s after it loaded: scripts went on"
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Open more files than `select` can count, as a process with hundreds of crawls does."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, limits[1]))
+    open_more_files()
+    with ExitStack() as stack:
+        for _ in range(1024):
+            stack.enter_context(Path(os.devnull).open("rb"))
+        yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.usefixtures("many_files")
+def test_a_page_is_drawn_where_many_files_are_open(renderer: Renderer) -> None:
+    with FakeHost({"/": page(text="drawn")}) as host:
+        assert b"drawn" in renderer.render(host.url, takes=takes_page, seconds=60).body
 
 
 def test_boxes_that_open_again_and_again_stop_no_page(renderer: Renderer) -> None:
