@@ -19,6 +19,7 @@ from django.core.management import call_command
 
 from clustering.dom.addresses import normalise_url
 from clustering.models import Page
+from tests.installation import own_database
 from vertex.core.models import Refusal, Site
 from vertex.core.storage import page_store
 from vertex.demo import sites
@@ -87,14 +88,15 @@ def test_a_redesigned_site_keeps_its_pages_and_gets_new_snapshots() -> None:
 
 @pytest.fixture(scope="module")
 def newcomer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the environment of an installation that is empty."""
+    """Return the environment of an installation that is empty; that `up` migrates one is shown in `test_up`."""
     inherited = {
         name: text
         for name, text in os.environ.items()
         if not name.startswith(("VERTEX_", "DATABASE_URL"))
     }
-    folder = tmp_path_factory.mktemp("newcomer")
-    return inherited | {"VERTEX_VAR": str(folder / "var"), "VERTEX_DEMO_PORT": str(free_ports(4))}
+    var = tmp_path_factory.mktemp("newcomer") / "var"
+    own_database(var, "")
+    return inherited | {"VERTEX_VAR": str(var), "VERTEX_DEMO_PORT": str(free_ports(4))}
 
 
 @pytest.fixture(scope="module")
