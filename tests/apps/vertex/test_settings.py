@@ -1,19 +1,21 @@
 """The settings of an installation: what must be said, what is refused, and what production switches on."""
 
+import atexit
 import ipaddress
 import json
 import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 from pytest_django import Settings
 
+from tests.prepared_python import PreparedPython
 from vertex.management.commands import up
 
-ROOT = Path(__file__).resolve().parents[3]
 KEY = "c2VjcmV0IGtleSBmb3IgdGVzdHMgb25seTogbm90IHVzZWQgYW55d2hlcmUgZWxzZQ"
 PRODUCTION = {
     "VERTEX_PRODUCTION": "1",
@@ -34,14 +36,16 @@ def python(program: str, folder: Path, **environ: str) -> subprocess.CompletedPr
         | {"VERTEX_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "vertex.settings"}
         | environ
     )
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=variables,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    printed = folder.parent / f"{folder.name}-printed"
+    printed.mkdir(exist_ok=True)
+    return prepared_python().run(program, variables, printed)
+
+
+@cache  # saves the start of forty processes
+def prepared_python() -> PreparedPython:
+    prepared = PreparedPython()
+    atexit.register(prepared.stop)
+    return prepared
 
 
 def manage(command: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
