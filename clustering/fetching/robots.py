@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +15,15 @@ from clustering.fetching.refusals import FetchRefused
 MAX_ROBOTS_BYTES: Final = 500 * 1024  # more is not read, as RFC 9309 says
 MAX_CRAWL_DELAY: Final = 60.0  # seconds; a host that asks for more is fetched this slowly
 TOO_MANY_REQUESTS, SERVER_ERROR = 429, 500
+# Each costs up to some microseconds for each address. A file with more of them is made to cost much.
+MAX_RULES: Final = 10_000
+MAX_WILDCARDS: Final = 2_000
+FORBIDS_ALL: Final = ("Disallow: /",)
+
+# As tolerant as the parser is: a colon may be missing.
+_AGENT_LINE: Final = re.compile(r"user(?:-|\s*)agent(?:\s*:|\s|$)\s*(.*)", re.IGNORECASE)
+_SITE_WIDE_LINE: Final = re.compile(r"(?:site-?maps?|host)\b", re.IGNORECASE)  # of no group
+_RULE_LINE: Final = re.compile(r"[^:]*:|allow|di[as]|crawl|request|visit", re.IGNORECASE)
 
 
 class RobotsDisallow(FetchRefused):
@@ -48,19 +59,58 @@ class Robots:
     """
 
     def __init__(self, text: str, user_agent: str) -> None:
-        self._agent = product_token(user_agent)
-        self._rules = Protego.parse(text)
+        rules = rules_for(product_token(user_agent), text)
+        n_wildcards = sum(rule.count("*") for rule in rules)
+        self.is_too_large = len(rules) > MAX_RULES or n_wildcards > MAX_WILDCARDS
+        kept = FORBIDS_ALL if self.is_too_large else rules
+        self._rules = Protego.parse("\n".join(["User-agent: *", *kept]))
+        self.crawl_delay = self._crawl_delay()
 
     def allows(self, url: str) -> bool:
         """Return whether the address may be fetched."""
-        return bool(self._rules.can_fetch(url, self._agent))
+        return bool(self._rules.can_fetch(url, "*"))
 
-    @property
-    def crawl_delay(self) -> float:
+    def _crawl_delay(self) -> float:
         """Return the seconds to leave between two requests, as asked for."""
-        rate = self._rules.request_rate(self._agent)
-        delay = self._rules.crawl_delay(self._agent) or 0.0
-        return max(float(delay), rate.seconds / rate.requests if rate else 0.0)
+        delay = float(self._rules.crawl_delay("*") or 0.0)
+        rate = self._rules.request_rate("*")
+        if rate is None:
+            return delay
+        try:
+            return max(delay, rate.seconds / rate.requests)
+        except OverflowError:  # a number of hundreds of digits
+            return math.inf
+
+
+def rules_for(agent: str, text: str) -> list[str]:
+    r"""Return the lines of the groups that are for an agent: by its name, else by `*`.
+
+    Only they are parsed: each rule of a group counts for each agent that the group names, and a file of
+    500 KB can name thousands of them.
+
+    >>> rules_for("Vertex", "User-agent: *\nDisallow: /\n\nUser-agent: vertex\nAllow: /a # it may")
+    ['Allow: /a']
+    """
+    # What it may be called: all of its name, or the beginning of a word in it.
+    names = [agent[word.start() :].lower() for word in re.finditer(r"(?<![\w-])\S", agent)]
+    rules_by_name: dict[str, list[str]] = {}
+    group: set[str] = set()  # the names of the agent at its head
+    is_head = False  # more names may follow
+    for written in text.splitlines():
+        line = written.partition("#")[0].strip()
+        named = _AGENT_LINE.match(line)
+        if named:
+            group = group if is_head else set()
+            is_head = True
+            name = "*" if named[1] == "*" else named[1].lower().replace("*", "")
+            if name == "*" or (name and any(each.startswith(name) for each in names)):
+                rules_by_name.setdefault(name, [])
+                group.add(name)
+        elif _RULE_LINE.match(line) and not _SITE_WIDE_LINE.match(line):
+            is_head = False
+            for name in group:
+                rules_by_name[name].append(line)
+    return rules_by_name[max(rules_by_name, key=len)] if rules_by_name else []
 
 
 async def read_robots(client: Client, origin: str) -> RobotsFile:

@@ -16,7 +16,14 @@ from django.utils import timezone
 from clustering.fetching.client import Client, Fetched
 from clustering.fetching.politeness import BUSY, back_off, pause_asked
 from clustering.fetching.refusals import FetchRefused
-from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsDisallow, RobotsUnavailable
+from clustering.fetching.robots import (
+    MAX_CRAWL_DELAY,
+    MAX_RULES,
+    MAX_WILDCARDS,
+    Robots,
+    RobotsDisallow,
+    RobotsUnavailable,
+)
 from clustering.models import Host
 from clustering.services.crawl.fetch_tasks import Errand, FetchTask
 from clustering.services.crawl.frontier import DuePage, Frontier
@@ -183,6 +190,11 @@ class HostQueue:
         """Return why the host does not want this address fetched, or None."""
         if self.robots is None or self.robots.allows(url):
             return None
+        if self.robots.is_too_large:
+            return RobotsDisallow(
+                f"{self.host.name}/robots.txt has more than {MAX_RULES:,} rules or {MAX_WILDCARDS:,}"
+                " wildcards, so it is taken to disallow everything"
+            )
         return RobotsDisallow(f"{self.host.name}/robots.txt disallows it")
 
     def learn_from(self, task: FetchTask) -> timedelta | None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from protego import Protego
 
 from clustering.fetching.client import Client, Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.fetching.loop import wait_for
 from clustering.fetching.robots import (
     MAX_ROBOTS_BYTES,
+    MAX_RULES,
+    MAX_WILDCARDS,
     Robots,
     RobotsUnavailable,
     product_token,
@@ -48,6 +54,16 @@ def robots_of(text: str) -> Robots:
         ("\ufeffUser-agent: *\nDisallow: /a", "/a", False),
         ("User-agent: *\r\nDisallow: /caf%C3%A9", "/café", False),
         ("<html>not found</html>", "/a", True),
+        ("User-agent: *\nAllow: /\nUser-agent: ver*\nDisallow: /a", "/a", False),
+        (
+            "User-agent: x\nUser-agent\nuser agent vertex # us\nSitemap: /s\nDisallow /a",
+            "/a",
+            False,
+        ),
+        ("User-agent: vertex\nA word.\nUser-agent: x\nDisallow: /a", "/a", False),
+        ("User-agent: vertex\nNoindex: /b\nUser-agent: x\nDisallow: /a", "/a", True),
+        ("User-agent: *\nDisallow: /a\nUser-agent: subvertex\nAllow: /", "/a", False),
+        ("User-agent: vertex\nUser-agent: *\nDisallow: /a", "/a", False),
     ],
 )
 def test_rules_are_read_as_search_engines_do(text: str, path: str, *, is_allowed: bool) -> None:
@@ -64,6 +80,7 @@ def test_rules_are_read_as_search_engines_do(text: str, path: str, *, is_allowed
         ("User-agent: *\nCrawl-delay: soon", 0),
         ("User-agent: *\nCrawl-delay: inf", 0),
         ("User-agent: *\nCrawl-delay: -1", 0),
+        (f"User-agent: *\nRequest-rate: 1/{'9' * 400}", math.inf),
     ],
 )
 def test_the_pause_that_a_host_asks_for_is_known(text: str, seconds: float) -> None:
@@ -76,6 +93,61 @@ def test_hostile_patterns_cost_no_time() -> None:
     robots_of(text).allows("https://shop.test/" + "a" * 2000)
 
     assert time.process_time() - begun < 5
+
+
+LINES = [
+    *(f"User-agent: {name}" for name in ("*", "vertex", "Ver", "vert*", "other", "x-vertex", "")),
+    *(f"Disallow: {path}" for path in ("/", "/a", "/*.pdf$", "/a*b", "/a$", "", "/index.html")),
+    *(f"Allow:{path}" for path in ("/", "/a/b", "*", "/caf%C3%A9", "/a/index.html")),
+    *("useragent vertex # us", "User agent *", "disalow /b", "  allow: /a/c  ", "Noindex: /a"),
+    *("Sitemap: https://x.test/s", "Host: x", "# a remark", "", "a word", "Crawl-delay: 2"),
+]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=14))
+def test_the_group_alone_says_what_the_whole_file_says(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    whole, ours = Protego.parse(text), robots_of(text)
+    urls = [f"https://shop.test/{path}" for path in ("", "a", "a/b", "a/c.pdf", "axb", "b", "café")]
+
+    assert [ours.allows(url) for url in urls] == [whole.can_fetch(url, "Vertex") for url in urls]
+    assert ours.crawl_delay == (whole.crawl_delay("Vertex") or 0)
+
+
+MANY_NAMES = "".join(f"User-agent: {n}\n" for n in range(12_000))
+
+
+@pytest.mark.parametrize(
+    "names", [MANY_NAMES, "".join(f"User-agent: v{'*' * n}\n" for n in range(600))]
+)
+def test_a_group_of_many_agents_costs_no_time(names: str) -> None:
+    begun = time.process_time()
+    robots = robots_of(
+        names + "Disallow: /a\n" * 9_000
+    )  # each name with each rule took minutes and gigabytes
+
+    assert robots.allows("https://shop.test/a") == (names is MANY_NAMES)
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_too_large"),
+    [
+        ([f"/{n}" for n in range(MAX_RULES)], False),
+        ([f"/{n}" for n in range(MAX_RULES + 1)], True),
+        ([f"/{n}*a*b" for n in range(MAX_WILDCARDS // 2)], False),
+        ([f"/{n}*a*b" for n in range(MAX_WILDCARDS // 2 + 1)], True),
+    ],
+)
+def test_a_file_that_would_cost_much_forbids_everything(
+    rules: list[str], *, is_too_large: bool
+) -> None:
+    theirs = "User-agent: other\n" + "Disallow: /*\n" * 2 * MAX_WILDCARDS
+    ours = "User-agent: *\n" + "".join(f"Disallow: {rule}\n" for rule in rules)
+    robots = robots_of(theirs + ours)
+
+    assert robots.is_too_large == is_too_large
+    assert robots.allows("https://shop.test/welcome") != is_too_large
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
