@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
 from clustering.algorithms.clusterers import CLUSTERERS, parameter_lines, sentence_of
@@ -24,6 +24,7 @@ from clustering.models import (
 from clustering.services.clusters import clusterings
 from clustering.services.clusters.cluster_changes import rename_cluster
 from clustering.services.clusters.kinds import (
+    annotator_named,
     kind_of,
     set_annotating,
     set_annotator,
@@ -35,7 +36,7 @@ from vertex.core.api.jobs.jobs import job_endpoint, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
-from vertex.core.models import Role, Site, User
+from vertex.core.models import Role, Site
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.page_reading import reads_pages
 
@@ -436,7 +437,10 @@ class ClusterView(ClusterAddress):
             if "annotating" in body:
                 set_annotating(cluster=subject, annotating=body["annotating"], actor=actor)
             if "annotator" in body:
-                annotator = _person_named(body["annotator"]) if body["annotator"] else None
+                username = body["annotator"]
+                annotator = (
+                    annotator_named(site=subject.site, username=username) if username else None
+                )
                 set_annotator(cluster=subject, annotator=annotator, actor=actor)
         return _row_of_cluster(subject)
 
@@ -456,14 +460,6 @@ class ClusterPageList(ClusterAddress):
         """List the pages of a cluster in the order in which they were found."""
         pages = PageMembership.objects.of_cluster(subject)
         return page_of(pages, row=ClusterPageRow, request=request, query=query, key="page")
-
-
-def _person_named(username: str) -> User:
-    """Return who has a user name. Raises ValidationError."""
-    person: User | None = User.objects.open().filter(username=username).first()
-    if person is None:
-        raise ValidationError({"annotator": [f"Nobody has the user name {username}."]})
-    return person
 
 
 def _row_of_parameter(parameter: Parameter) -> dict[str, Any]:

@@ -64,6 +64,22 @@ def set_annotating(*, cluster: Cluster, annotating: str, actor: User | None) -> 
     return _set(cluster, "annotating", annotating, "cluster.annotating_set", actor)
 
 
+def annotator_named(*, site: Site, username: str) -> User:
+    """Return who may annotate at a site, by the user name. Raises ValidationError.
+
+    Whoever may not is as unknown as a name that nobody has: an editor does not learn who has an account.
+    """
+    person: User | None = User.objects.open().filter(username=username).first()
+    if person is None or not person.has_role(Role.EDITOR, site):
+        raise _nobody_named(username, site)
+    return person
+
+
+def _nobody_named(username: str, site: Site) -> ValidationError:
+    problem = f"Nobody who may annotate at {site.name} has the user name {username[:60]}."
+    return ValidationError({"annotator": [problem]})
+
+
 def set_annotator(*, cluster: Cluster, annotator: User | None, actor: User | None) -> User | None:
     """Set who annotates a cluster, None for nobody; return who it was before.
 
@@ -72,7 +88,7 @@ def set_annotator(*, cluster: Cluster, annotator: User | None, actor: User | Non
     """
     site = cluster.site
     if annotator is not None and not annotator.has_role(Role.EDITOR, site):
-        raise ValidationError(f"{annotator} may not annotate at {site.name}.")
+        raise _nobody_named(annotator.username, site)
     with transaction.atomic():
         stored = Cluster.objects.select_for_update(no_key=True, of=("self",)).get(pk=cluster.pk)
         before = stored.annotator

@@ -16,7 +16,7 @@ from clustering.views.clusters.cluster_changes import (
     refuse,
 )
 from clustering.views.clusters.cluster_rows import cluster_of
-from vertex.core.models import Role, Site, User
+from vertex.core.models import Role, Site
 from vertex.core.texts import storable
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.page_reading import reads_pages
@@ -80,10 +80,8 @@ def set_annotator(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
     site = get_object_or_404(Site, name=name)
     cluster = cluster_of(site, cluster_name)
     username = storable(request.POST.get("annotator", ""))
-    annotator = User.objects.open().filter(username=username).first()
-    if username and annotator is None:
-        return refuse(request, site, f"nobody has the user name {username[:60]}")
     try:
+        annotator = kinds.annotator_named(site=site, username=username) if username else None
         before = kinds.set_annotator(cluster=cluster, annotator=annotator, actor=user_of(request))
     except ValidationError as error:
         return refuse(request, site, " ".join(error.messages))
