@@ -8,12 +8,14 @@ from django.db import models
 from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
-from vertex.core.models.people import User
+from vertex.core.models.people import Role, User
 from vertex.core.models.search import has_words
 from vertex.core.models.sites import Site
 
 # No job is put off for longer: one that waits for more was put off before the clock was set back.
 LONGEST_DELAY = timedelta(hours=2)
+# Only administrators ask for these.
+TASKS_OF_ADMINISTRATORS = frozenset({"clustering.delete_site", "vertex.import_site"})
 
 
 def is_due(now: datetime) -> Q:
@@ -144,6 +146,11 @@ class Job(models.Model):
     @property
     def is_finished(self) -> bool:
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
+
+    @property
+    def needed_role(self) -> Role:
+        """Return whose it is to stop it and to try it again: never less than to ask for it."""
+        return Role.ADMINISTRATOR if self.task in TASKS_OF_ADMINISTRATORS else Role.OPERATOR
 
     @property
     def is_postponed(self) -> bool:

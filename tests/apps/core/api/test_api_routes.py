@@ -19,6 +19,7 @@ from rules.models import BorrowedRule, Webhook
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from tests.apps.rules.record_cast import record_of, rule_of, vertical_of
 from vertex.core.models import Job, Membership, Role, Scope, Site, User
+from vertex.core.models.jobs import TASKS_OF_ADMINISTRATORS
 from vertex.core.services.jobs.jobs import create_job
 
 pytestmark = pytest.mark.django_db
@@ -164,6 +165,32 @@ def test_the_list_has_the_routes_that_are_known() -> None:
 
     assert known <= {(route.name, route.method) for route in ROUTES}
     assert len(ROUTES) >= 25
+
+
+def test_jobs_that_only_administrators_ask_for_are_known_as_theirs() -> None:
+    """Every other job may be stopped and retried by an operator, who may ask for all of them."""
+    task_by_route = {
+        ("site", "delete"): "clustering.delete_site",
+        ("site_imports", "post"): "vertex.import_site",
+    }
+    of_administrators = {
+        (route.name, route.method)
+        for route in ROUTES
+        if route.role == Role.ADMINISTRATOR and route.method != "get"
+    }
+
+    assert of_administrators == task_by_route.keys()
+    assert set(task_by_route.values()) == TASKS_OF_ADMINISTRATORS
+
+
+def test_what_only_administrators_ask_for_they_only_stop_and_retry(places: dict[str, Any]) -> None:
+    job = Job.objects.get(pk=places["job"])
+    otto, ada = caller("otto", Role.OPERATOR), caller("ada", Role.ADMINISTRATOR)
+    Job.objects.filter(pk=job.pk).update(task="vertex.import_site")
+
+    for action in ("cancel", "retry"):
+        address = f"jobs/{job.pk}/{action}/"
+        assert (403, 200) == (otto.post(address).status_code, ada.post(address).status_code)
 
 
 # What refuses changes nothing: all routes are asked about the same things.

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from vertex.core.models import Heartbeat, Job, Membership, Refusal, Role, Site, User
+from vertex.core.models.jobs import TASKS_OF_ADMINISTRATORS
 from vertex.core.services.jobs.heartbeat import CLOCK
 
 pytestmark = pytest.mark.django_db
@@ -231,6 +232,26 @@ class TestGestures:
     def test_an_operator_of_one_site_may_not_stop_what_belongs_to_all(self, shop: Site) -> None:
         answer = browser(Role.OPERATOR, shop).post(reverse("cancel_job", args=[job(None).pk]))
         assert 404 == answer.status_code
+
+    @pytest.mark.parametrize("task", sorted(TASKS_OF_ADMINISTRATORS))
+    @pytest.mark.parametrize("view", ["cancel_job", "retry_job"])
+    def test_what_administrators_ask_for_is_theirs(
+        self, operator: Client, shop: Site, view: str, task: str
+    ) -> None:
+        state = Job.State.DUE if view == "cancel_job" else Job.State.FAILED
+        theirs, other = job(shop, state, task=task), job(shop, state)
+        address = reverse(view, args=[theirs.pk])
+        administrator = browser(Role.ADMINISTRATOR, shop)
+
+        assert address not in operator.get(reverse("jobs")).text
+        assert address in administrator.get(reverse("jobs")).text
+        assert 403 == operator.post(address).status_code
+        assert 302 == operator.post(reverse(view, args=[other.pk])).status_code
+        theirs.refresh_from_db()
+        assert state == theirs.state
+        assert 302 == administrator.post(address).status_code
+        theirs.refresh_from_db()
+        assert state != theirs.state
 
     @pytest.mark.parametrize("view", ["cancel_job", "retry_job"])
     def test_a_link_changes_nothing(self, operator: Client, shop: Site, view: str) -> None:

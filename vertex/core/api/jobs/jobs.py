@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.errors import Conflict
 from vertex.core.api.paging import page_of
-from vertex.core.api.permissions import Where, caller_of
+from vertex.core.api.permissions import Where, caller_of, check_role
 from vertex.core.api.serializers import ListQuery, RowSerializer, StrictSerializer, listed
 from vertex.core.models import Job, Refusal, Role, Scope, Site
 from vertex.core.services.jobs import jobs
@@ -102,6 +102,10 @@ class JobAddress(ApiView):
     def site_of(self, subject: Job) -> Site | None:
         return subject.site
 
+    def check_needed_role(self, request: Request, subject: Job) -> None:
+        """Refuse a caller who may not stop and retry the job, though others of its site."""
+        check_role(request, (subject.needed_role, "there"), subject.site)
+
 
 class JobView(JobAddress):
     @endpoint(
@@ -127,6 +131,7 @@ class CancelJob(JobAddress):
     )
     def post(self, request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
         """Stop a job: at once if it waits, at its next step if it runs."""
+        self.check_needed_role(request, subject)
         if subject.is_finished:
             raise Conflict(f"Job {subject.pk} is {subject.get_state_display().lower()} already.")
         jobs.cancel_job(job=subject, actor=caller_of(request))
@@ -144,6 +149,7 @@ class RetryJob(JobAddress):
     )
     def post(self, request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
         """Retry a failed or cancelled job from where it stopped."""
+        self.check_needed_role(request, subject)
         if subject.state not in {Job.State.FAILED, Job.State.CANCELLED}:
             raise Conflict(
                 f"Job {subject.pk} is {subject.get_state_display().lower()}: nothing to retry."

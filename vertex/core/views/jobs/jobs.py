@@ -52,7 +52,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
     part = list_part(request, listed.select_related("site", "created_by"), order=["-id"])
     context = {
         "page": part,
-        "operated": operated_sites(user, part.rows),
+        "operated": operated_jobs(user, part.rows),
         "query": query,
         "site_name": name,
         "sites": Site.objects.visible_to(user).values_list("name", flat=True)[:200],
@@ -159,17 +159,23 @@ def job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     return FileResponse((settings.EXPORT_DIR / name).open("rb"), as_attachment=True, filename=name)
 
 
-def operated_sites(user: User, listed: list[Job]) -> set[int | None]:
+def operated_jobs(user: User, listed: list[Job]) -> set[int]:
     """Return those of the listed jobs that the user may stop and retry."""
-    if user.has_role(Role.OPERATOR):
-        return {job.pk for job in listed}
-    operated = Membership.objects.filter(user=user, role__in=Role.OPERATOR.and_higher())
-    sites = set(operated.values_list("site_id", flat=True))
-    return {job.pk for job in listed if job.site_id and job.site_id in sites}
+    operated: set[int] = set()
+    for role in {job.needed_role for job in listed}:
+        is_held = user.has_role(role)
+        held = Membership.objects.filter(user=user, role__in=role.and_higher())
+        sites = set(held.exclude(site=None).values_list("site_id", flat=True))
+        operated |= {
+            job.pk
+            for job in listed
+            if job.needed_role == role and (is_held or job.site_id in sites)
+        }
+    return operated
 
 
 def may_operate(user: User, job: Job) -> bool:
-    return user.has_role(Role.OPERATOR, job.site)
+    return user.has_role(job.needed_role, job.site)
 
 
 def figures_of(job: Job) -> list[tuple[str, object]]:
@@ -197,9 +203,9 @@ def _operated_job(request: HttpRequest, pk: int) -> Job:
     user = user_of(request)
     job = get_object_or_404(Job.objects.visible_to(user).select_related("site"), pk=pk)
     if job.site:
-        check_role_at(user, Role.OPERATOR, job.site.name)
+        check_role_at(user, job.needed_role, job.site.name)
     else:
-        check_role(user, Role.OPERATOR, everywhere=True)
+        check_role(user, job.needed_role, everywhere=True)
     return job
 
 
