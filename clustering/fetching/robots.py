@@ -62,8 +62,8 @@ class Robots:
         rules = rules_for(product_token(user_agent), text)
         n_wildcards = sum(rule.count("*") for rule in rules)
         self.is_too_large = len(rules) > MAX_RULES or n_wildcards > MAX_WILDCARDS
-        kept = FORBIDS_ALL if self.is_too_large else rules
-        self._rules = Protego.parse("\n".join(["User-agent: *", *kept]))
+        read_rules = FORBIDS_ALL if self.is_too_large else rules
+        self._rules = Protego.parse("\n".join(["User-agent: *", *read_rules]))
         self.crawl_delay = self._crawl_delay()
 
     def allows(self, url: str) -> bool:
