@@ -27,10 +27,10 @@ from vertex.core.tasks import register
 KINDS = (
     importing.IMPORT_PAGES,
     crawling.CRAWL_SITE,
-    # The pages are visited once the list is read: see `fetch_service`.
+    # The pages are visited once the list or the sitemaps are read: see `fetch_service`.
     replace(address_lists.VISIT_ADDRESSES, work=address_lists.read_list),
+    replace(sitemap_crawling.CRAWL_SITEMAPS, work=sitemap_crawling.read_sitemaps),
     revisiting.REVISIT_PAGES,
-    sitemap_crawling.CRAWL_SITEMAPS,
     search_log.IMPORT_SEARCH_LOG,
     list_crawling.CRAWL_LIST,
     arrivals.ASSIGN_ARRIVALS,

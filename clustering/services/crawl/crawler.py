@@ -58,7 +58,7 @@ class CrawlDriver(Protocol):
 
     requests: Requests[FetchTask]
 
-    def drive(self, crawler: Crawler) -> None: ...
+    def drive(self, crawler: Crawler, is_enough: Callable[[], bool] = ...) -> None: ...
 
     def beat(self) -> None: ...
 
@@ -143,10 +143,13 @@ class Crawler:
         self._expect(newly_due)
 
     def fetch_file(self, url: str, max_bytes: int) -> Fetched:
-        """Return a file of the site that is no page, fetched in its host's turn. Raises FetchRefused."""
+        """Return a file of the site that is no page, fetched in its host's turn. Raises FetchRefused.
+
+        Due pages are left to `visit_due`, but for those that are visited while it is waited for.
+        """
         errand = Errand(url, max_bytes)
         self.send_out([errand])
-        self.engine.drive(self)
+        self.engine.drive(self, is_enough=lambda: errand in self.settled_errands)
         self.settled_errands.clear()
         if errand.answer is None:
             raise errand.refused or FetchRefused(f"{url} was not fetched")
@@ -182,8 +185,12 @@ class Crawler:
 
         The engine reads it before anything else of a host that the crawl waits for.
         """
-        self.waits_for.setdefault(self.frontier.host_of(url), 0.0)
-        self.engine.drive(self)
+        host = self.frontier.host_of(url)
+        self.waits_for.setdefault(host, 0.0)
+        self.engine.drive(self, is_enough=lambda: self._knows_robots(host))
+
+    def _knows_robots(self, host: int) -> bool:
+        return host in self.queues and not self.queues[host].awaits_robots
 
     def beat(self) -> None:
         """Renew all leases when it is time. Raises what ends the crawl."""

@@ -111,7 +111,7 @@ def crawl(
         job.params["delay"] = delay
     job.save(update_fields=["params"])
     is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
-    with Engine() as engine:
+    with Engine(takes_turns=is_exploration) as engine:
         crawler = engine.take(run, follows_links=not is_exploration)
         return explore_site(crawler) if is_exploration else crawler.go()
 

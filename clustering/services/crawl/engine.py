@@ -42,6 +42,9 @@ BEAT_SECONDS: Final = 1.0  # between two looks whether the jobs are still held
 LEASE_BEAT_SECONDS: Final = 15.0  # after which the leases of jobs and hosts are renewed
 MAX_HELD_BYTES: Final = 64 * 1024 * 1024  # answers that wait to be stored
 MAX_SLEEP: Final = 0.5  # seconds without a look at anything
+TURN_SECONDS: Final = (
+    120.0  # after which work that decides page by page gives its thread to what waits
+)
 NO_JOB: Final = 0
 
 log = structlog.get_logger(__name__)
@@ -51,6 +54,8 @@ Answers = tuple[Crawler, Sequence[tuple[HostQueue, FetchTask]]]  # of one crawl,
 
 # Set where the process is to end: crawls stop at their next step, and the next process goes on.
 stopping = threading.Event()
+# Set while work waits for a thread: what takes turns is handed back then, and goes on after it.
+threads_wanted = threading.Event()
 
 
 class HostLost(Exception):
@@ -67,6 +72,7 @@ class SomeLinks(Protocol):
 class Engine:
     """Crawls at work in one thread."""
 
+    takes_turns: bool = False  # its thread goes to what waits for one: nothing that it did is lost
     requests: Requests[FetchTask] = field(default_factory=Requests)
     crawlers: dict[int, Crawler] = field(default_factory=dict)  # by job
     _looks: list[tuple[float, int, Crawler]] = field(default_factory=list)  # a heap, soonest first
@@ -75,6 +81,7 @@ class Engine:
     _looked_at: dict[Crawler, None] = field(default_factory=dict)  # lately, and perhaps at its end
     _store_at: float = math.inf
     _n_held_bytes: int = 0
+    _begun_at: float = field(default_factory=monotonic)
     _beaten_at: float = 0.0
     _leases_kept_at: float = field(default_factory=monotonic)
     _message_by_job: dict[int, str] = field(default_factory=dict)
@@ -134,23 +141,35 @@ class Engine:
         self.wake(crawler)
         return crawler
 
-    def drive(self, crawler: Crawler) -> None:
-        """Go on until nothing is left to do for a crawl. Raises what ends it."""
+    def drive(self, crawler: Crawler, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """Go on until nothing is left to do for a crawl, or it is enough. Raises what ends it."""
+        self._end_turn(crawler)
         self.wake(crawler)
         self.beat()
         self._look_at_woken()
-        while crawler.error is None and not crawler.is_settled:
+        while crawler.error is None and not crawler.is_settled and not is_enough():
             self.go_on(crawler)
         if crawler.error is not None:
             raise crawler.error
 
     def go_on(self, crawler: Crawler) -> None:
-        """Do one step for a crawl that its own thread waits for. Raises what ends it."""
+        """Do one step for a crawl that its own thread waits for. Raises what ends it.
+
+        SystemExit hands its job back: the process is to end, or its turn is over.
+        """
         if stopping.is_set():
             raise SystemExit
+        self._end_turn(crawler)
         self.step()
         if crawler.error is not None:
             raise crawler.error
+
+    def _end_turn(self, crawler: Crawler) -> None:
+        """Raise SystemExit where a crawl's turn is over and nothing that was asked for would be lost."""
+        if not (self.takes_turns and threads_wanted.is_set()) or crawler.queue_by_task:
+            return
+        if monotonic() - self._begun_at >= TURN_SECONDS:
+            raise SystemExit
 
     def take_ended(self) -> list[Crawler]:
         """Return the crawls that came to an end since they were last asked for, in good order or not."""

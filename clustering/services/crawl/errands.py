@@ -83,13 +83,15 @@ class Errands:
 
 
 @contextmanager
-def open_errands(run: JobRun, *, is_for_files: bool = False) -> Iterator[Errands]:
+def open_errands(
+    run: JobRun, *, is_for_files: bool = False, takes_turns: bool = False
+) -> Iterator[Errands]:
     """Open the turns of a job at the hosts of its site and others; they are released at the end.
 
     Files that pages are drawn with are fetched without logging in for them, and left out where a host asks
-    for a long pause.
+    for a long pause. Who `takes_turns` goes on where it was handed back.
     """
-    with Engine() as engine:
+    with Engine(takes_turns=takes_turns) as engine:
         crawler = engine.take(run, follows_links=False)
         crawler.patient_until = monotonic() + _patience_of(run)
         crawler.logs_in = not is_for_files

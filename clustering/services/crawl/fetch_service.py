@@ -1,8 +1,9 @@
 """Do the jobs of the queue `fetch` in one process: crawls of many sites, side by side.
 
 A crawl that visits all pages is driven by the engine of this process, together with all others of its
-kind; so are the pages of a list, once it is read. Work that reads a list, or decides page by page what
-to visit, has a thread of its own, with an engine for itself; all of them share the loop of the network.
+kind; so are the pages of a list or of sitemaps, once these are read. Work that reads them, or decides page
+by page what to visit, has a thread of its own, with an engine for itself; all of them share the loop of the
+network. Where more work waits than there are threads, what does not lose by it takes turns.
 Other processes like this one may run beside it: jobs and hosts are leased, and nothing else is shared.
 """
 
@@ -21,7 +22,7 @@ from django.utils import timezone
 
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.crawling import visits_all_pages
-from clustering.services.crawl.engine import Engine, stopping
+from clustering.services.crawl.engine import Engine, stopping, threads_wanted
 from clustering.services.crawl.hosts import release_left_hosts
 from clustering.services.crawl.listed_pages import figures_of, is_listed
 from clustering.services.crawl.revisiting import links_to_follow
@@ -96,6 +97,7 @@ class FetchService:
         if is_trying and self._is_new:
             return
         self._is_new = False
+        threads_wanted.clear()
         for job in self._waiting_jobs():
             self._take(job)
 
@@ -157,11 +159,15 @@ class FetchService:
 
     def _take(self, job: Job) -> None:
         """Take a job up, unless as many of its kind are held already or another process has it."""
+        if job.pk in self._threads:
+            return  # which has not claimed it yet, or has just given it back
         if visits_all_pages(job) or is_listed(job) or links_to_follow(job) is not None:
             if len(self.engine.crawlers) < MAX_CRAWLS:
                 self._take_crawl(job)
         elif len(self._threads) < MAX_THREADS:
             self._start_thread(job)
+        else:
+            threads_wanted.set()
 
     def _take_crawl(self, job: Job) -> None:
         with suppress(JobNotClaimed):

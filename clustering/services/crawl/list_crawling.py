@@ -62,7 +62,7 @@ def crawl_list(run: JobRun) -> dict[str, Any]:
 
     A line is reported for each page. Raises JobFailed where no page could be stored.
     """
-    with Engine() as engine:
+    with Engine(takes_turns=True) as engine:
         return _ListCrawl(engine.take(run, follows_links=False)).go()
 
 

@@ -1,16 +1,18 @@
 """Crawl what a site's sitemaps list: those pages, and none that only links lead to.
 
-Sitemaps are fetched in turns with the pages of their host, as robots.txt lets them. A crawl that was
-cut off reads them again, and goes on with what is left of their addresses.
+Sitemaps are fetched in turns with the pages of their host, as robots.txt lets them. Their addresses become
+rows: a crawl that was cut off goes on with what is left of them, and reads again only the sitemap in whose
+middle that was.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from itertools import islice
 from typing import Any, Final
+
+from django.db import transaction
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url, origin_of, url_hash
 from clustering.dom.sitemaps import SitemapEntry, read_sitemap, sitemaps_of_robots
@@ -19,10 +21,12 @@ from clustering.fetching.refusals import FetchRefused
 from clustering.models import Host, Page
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.engine import Engine
+from clustering.services.crawl.errands import open_errands, postpones
 from clustering.services.crawl.frontier import LinkTarget
 from clustering.services.crawl.limits import CrawlLimits, entry_at
+from clustering.services.crawl.listed_pages import figures_of, is_listed, keep_listed
 from vertex.core.models import Job, Site
-from vertex.core.services.jobs.jobs import JobFailed, JobRun
+from vertex.core.services.jobs.jobs import JobFailed, JobRun, hand_back
 from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 MAX_SITEMAPS: Final = 1_000  # files that one crawl reads
@@ -32,6 +36,7 @@ ADDRESSES_PER_STEP: Final = 1_000
 USUAL_PLACE: Final = "/sitemap.xml"  # where robots.txt names none
 GZIP: Final = b"\x1f\x8b"
 OK: Final = 200
+READING: Final = "reading"  # the parameter of a job that holds how far it is with its sitemaps
 
 
 def sitemap_crawl_request(
@@ -62,25 +67,51 @@ def crawl_sitemaps(run: JobRun) -> dict[str, Any]:
     with Engine() as engine:
         crawler = engine.take(run, follows_links=False)
         crawler.begin()
-        crawl = _SitemapCrawl(crawler)
-        crawl.read_all()
+        if not is_listed(run.job) and not _list_pages(crawler):
+            return figures_of(run.job)
         crawler.visit_due()
-        figures = {"sitemaps": crawl.n_read, "addresses": crawl.n_addresses, "known": crawl.n_known}
-        if not crawl.n_read:
-            raise JobFailed(f"no sitemap could be read: {crawl.problem}")
-        if crawl.n_known and not crawler.n_visited:
-            return figures  # there was nothing to visit
-        if not crawl.n_addresses:
-            raise JobFailed(f"no address is listed in what was read, last {crawl.last_read}")
-        crawler.check_has_pages(
-            f"none of {crawl.n_addresses:,} listed address(es) is of the site; see the refusals"
-        )
-        return crawler.end() | figures
+        return crawler.end() | figures_of(run.job)
+
+
+@postpones
+def read_sitemaps(run: JobRun) -> dict[str, Any]:
+    """Make due what a job's sitemaps list, and leave the visits to whoever takes the job next.
+
+    So a site whose visits take days holds up no other. Raises JobFailed where there is no sitemap.
+    """
+    with open_errands(run, takes_turns=True) as errands:
+        errands.crawler.begin()
+        if not _list_pages(errands.crawler):
+            return figures_of(run.job)
+    hand_back(run)
+    return {}
 
 
 CRAWL_SITEMAPS = JobKind(
     "clustering.crawl_sitemaps", Job.Queue.FETCH, crawl_sitemaps, "sitemaps.crawled"
 )
+
+
+def _list_pages(crawler: Crawler) -> bool:
+    """Make due what a site's sitemaps list, and keep how much; return whether there is anything to visit.
+
+    Raises JobFailed.
+    """
+    crawl = _SitemapCrawl(crawler, **crawler.run.job.params.get(READING, {}))
+    crawl.read_all()
+    if not crawl.n_read:
+        raise JobFailed(f"no sitemap could be read: {crawl.problem}")
+    if not crawl.n_addresses:
+        raise JobFailed(f"no address is listed in what was read, last {crawl.last_read}")
+    is_any = Page.objects.filter(crawl=crawler.run.job).exists()
+    if not is_any and not crawl.n_known:
+        raise JobFailed(
+            f"none of {crawl.n_addresses:,} listed address(es) is of the site; see the refusals"
+        )
+    del crawler.run.job.params[READING]
+    figures = {"sitemaps": crawl.n_read, "addresses": crawl.n_addresses, "known": crawl.n_known}
+    keep_listed(crawler.run, figures)
+    return is_any
 
 
 @dataclass(slots=True)
@@ -93,14 +124,32 @@ class _SitemapCrawl:
     n_addresses: int = 0
     n_known: int = 0  # not changed since they were stored
     problem: str = "robots.txt names none"  # the last one
-    _waiting: deque[str] = field(default_factory=deque)
-    _seen: set[str] = field(default_factory=set)
+    waiting: list[str] = field(default_factory=list)  # for their turn to be read
+    seen: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Take what was seen as JSON has it."""
+        self.seen = set(self.seen)
 
     def read_all(self) -> None:
-        for url in self._first_sitemaps():
-            self._expect(url, self.crawler.site.root_url)
-        while self._waiting:
-            self._read(self._waiting.popleft())
+        if not self.seen:
+            for url in self._first_sitemaps():
+                self._expect(url, self.crawler.site.root_url)
+        while self.waiting:
+            self._read(self.waiting[0])
+            del self.waiting[0]
+            self._keep()
+
+    def _keep(self) -> None:
+        """Keep how far the reading is, so that whoever goes on with it reads what is left."""
+        run = self.crawler.run
+        read = {each.name: getattr(self, each.name) for each in fields(self)}
+        del read["crawler"]
+        read["seen"] = sorted(self.seen)
+        with transaction.atomic():
+            run.renew()
+            run.job.params[READING] = read
+            run.job.save(update_fields=["params"])
 
     def _first_sitemaps(self) -> list[str]:
         """Return the sitemap that was asked for, else those of robots.txt, else the usual place."""
@@ -120,15 +169,16 @@ class _SitemapCrawl:
         except BadAddress as error:
             self._refuse(written, "bad_url", str(error))
             return
-        if url in self._seen:
+        if url in self.seen:
             return
-        self._seen.add(url)
-        if not self.crawler.frontier.belongs_to_site(url):
-            self._refuse(url, "sitemap", "the sitemap does not belong to the site")
-        elif len(self._seen) > MAX_SITEMAPS:
+        if len(self.seen) >= MAX_SITEMAPS:
             self._refuse(url, "sitemap", f"more than {MAX_SITEMAPS:,} sitemaps")
+            return
+        self.seen.add(url)
+        if self.crawler.frontier.belongs_to_site(url):
+            self.waiting.append(url)
         else:
-            self._waiting.append(url)
+            self._refuse(url, "sitemap", "the sitemap does not belong to the site")
 
     def _read(self, url: str) -> None:
         try:

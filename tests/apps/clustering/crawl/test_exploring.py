@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clustering.models import Link, Page, Snapshot
-from clustering.services.crawl import crawling
+from clustering.services.crawl import crawling, engine, fetch_service
+from clustering.services.crawl.address_lists import (
+    VISIT_ADDRESSES,
+    address_list_request,
+    read_list,
+)
+from clustering.services.crawl.engine import stopping
+from clustering.services.crawl.fetch_service import FetchService
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
+from tests.installation import wait_until
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.requests import create_here
+from vertex.core.services.jobs.requests import create_here, enqueue
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
 
@@ -177,6 +186,37 @@ def test_a_cancelled_exploration_ends(host: FakeHost) -> None:
         return crawling.crawl(run)
 
     assert jobs.run_job(job.pk, cancel).state == Job.State.CANCELLED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_exploration_that_takes_long_gives_its_thread_to_what_waits(
+    host: FakeHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fetch_service, "MAX_THREADS", 1)
+    monkeypatch.setattr(engine, "TURN_SECONDS", 0.0)
+    kinds = {crawling.CRAWL_SITE.task: crawling.crawl, VISIT_ADDRESSES.task: read_list}
+    service = FetchService(kinds)
+    with FakeHost({"/1": page()}) as quick_host, service.engine:
+        slow_site = Site.objects.create(name="slow", root_url=f"{host.url}/")
+        request = crawling.crawl_request(site=slow_site, strategy="densest_first", delay=3600)
+        slow = Job.objects.filter(pk=enqueue(request).pk)
+        wait_until(lambda: service.go_on() or host.asked, "the exploration is at it")
+        quick_site = Site.objects.create(name="quick", root_url=f"{quick_host.url}/")
+        source = tmp_path / "addresses.txt"
+        source.write_text(f"{quick_host.url}/1\n")
+        quick = Job.objects.filter(
+            pk=enqueue(address_list_request(site=quick_site, source=source)).pk
+        )
+        is_over = quick.filter(finished_at__isnull=False).exists
+        wait_until(lambda: service.go_on() or is_over(), "the other is over")
+        stopping.set()  # ends the thread of the exploration, whose turn it is again
+        try:
+            wait_until(slow.filter(state=Job.State.DUE).exists, "the exploration waits")
+        finally:
+            stopping.clear()
+
+    assert quick.get().state == Job.State.DONE
+    assert (slow.get().n_tries, slow.get().error) == (0, "")
 
 
 def test_a_site_that_stores_nothing_fails() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,14 +15,29 @@ from django.test import Client
 from django.urls import reverse
 
 from clustering.models import Page
-from clustering.services.crawl import sitemap_crawling
+from clustering.services.crawl import engine, fetch_service, sitemap_crawling
+from clustering.services.crawl.address_lists import (
+    VISIT_ADDRESSES,
+    address_list_request,
+    read_list,
+)
 from clustering.services.crawl.crawl_results import MAX_SUBJECT
-from clustering.services.crawl.sitemap_crawling import crawl_sitemaps, sitemap_crawl_request
+from clustering.services.crawl.engine import stopping, threads_wanted
+from clustering.services.crawl.fetch_service import FetchService
+from clustering.services.crawl.sitemap_crawling import (
+    CRAWL_SITEMAPS,
+    crawl_sitemaps,
+    read_sitemaps,
+    sitemap_crawl_request,
+)
 from tests.apps.clustering.api_cast import caller
-from tests.apps.clustering.fake_host import Answer, FakeHost, canary, moved, page
+from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, canary, moved, page
+from tests.installation import wait_until
+from vertex.celery import app
 from vertex.core.models import Job, Refusal, Role, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.requests import create_here
+from vertex.core.services.jobs.requests import create_here, enqueue
+from vertex.core.tasks import FETCHING_WORK
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
@@ -185,6 +201,95 @@ def test_what_has_not_changed_since_is_not_visited_again() -> None:
     assert third.result is not None
     assert (third.result["stored"], third.result["known"]) == (2, 1)
     assert fetched(host) == ["/1", "/2", "/2", "/3"]
+
+
+def test_what_was_read_is_not_read_again_by_whoever_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def second(_asked: Asked) -> Answer:
+        threads_wanted.set()  # more work waits than there are threads: the turn is over
+        return listing(f"{host.url}/2", f"{host.url}/3")
+
+    monkeypatch.setattr(engine, "TURN_SECONDS", 0.0)
+    with FakeHost(PAGES) as host:
+        maps = {"/a.xml": listing(f"{host.url}/1"), "/b.xml": second, "/c.xml": listing()}
+        host.routes |= maps | {"/sitemap.xml": index(*(host.url + path for path in maps))}
+        job = create_here(sitemap_crawl_request(site=site_of(host)))
+        try:
+            with pytest.raises(SystemExit):
+                jobs.run_job(job.pk, read_sitemaps)
+        finally:
+            threads_wanted.clear()
+        handed_back = Job.objects.get(pk=job.pk)
+        jobs.run_job(job.pk, read_sitemaps)
+        n_asked = [host.paths.count(path) for path in ("/sitemap.xml", *maps)]
+        visited_by_now = fetched(host)
+        done = jobs.run_job(job.pk, crawl_sitemaps)
+
+    assert (handed_back.state, handed_back.n_tries) == (Job.State.DUE, 0)
+    assert (n_asked, visited_by_now) == ([1, 1, 1, 1], [])
+    assert done.result == {"stored": 3, "left": 0, "sitemaps": 4, "addresses": 3, "known": 0}
+    assert fetched(host) == ["/1", "/2", "/3"]
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_reading_gives_its_thread_to_what_waits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fetch_service, "MAX_THREADS", 1)
+    monkeypatch.setattr(engine, "TURN_SECONDS", 0.0)
+    service = FetchService({CRAWL_SITEMAPS.task: read_sitemaps, VISIT_ADDRESSES.task: read_list})
+    with FakeHost(PAGES) as slow_host, FakeHost(PAGES) as host, service.engine:
+        slow_site = Site.objects.create(name="slow", root_url=f"{slow_host.url}/")
+        slow = Job.objects.filter(pk=enqueue(sitemap_crawl_request(site=slow_site, delay=3600)).pk)
+        wait_until(lambda: service.go_on() or slow_host.asked, "the slow one is at it")
+        source = tmp_path / "addresses.txt"
+        source.write_text(f"{host.url}/1\n")
+        quick = Job.objects.filter(
+            pk=enqueue(address_list_request(site=site_of(host), source=source)).pk
+        )
+        is_over = quick.filter(finished_at__isnull=False).exists
+        wait_until(lambda: service.go_on() or is_over(), "the quick one is over")
+        stopping.set()  # ends the thread of the slow one, whose turn it is again
+        try:
+            wait_until(slow.filter(state=Job.State.DUE).exists, "the slow one is handed back")
+        finally:
+            stopping.clear()
+
+    assert quick.get().state == Job.State.DONE
+    assert (slow.get().n_tries, slow.get().error) == (0, "")
+
+
+def test_where_nothing_has_changed_the_reading_is_all() -> None:
+    with FakeHost(PAGES) as host:
+        site = site_of(host)
+        host.routes["/sitemap.xml"] = listing(f"{host.url}/1", lastmod="2015-01-01")
+        crawl(site)
+        again = jobs.run_job(create_here(sitemap_crawl_request(site=site)).pk, read_sitemaps)
+
+    assert again.state == Job.State.DONE
+    assert again.result == {"sitemaps": 1, "addresses": 1, "known": 1}
+
+
+def test_a_crawl_that_was_cut_off_reads_no_sitemap_twice() -> None:
+    with FakeHost(PAGES) as host:
+        host.routes["/sitemap.xml"] = listing(*(f"{host.url}/{n}" for n in range(10)))
+        job = create_here(sitemap_crawl_request(site=site_of(host)))
+        jobs.run_job(job.pk, read_sitemaps)
+        read = fetched(host)
+        done = jobs.run_job(job.pk, crawl_sitemaps)
+
+    assert read == []
+    assert fetched(host) == sorted(PAGES)
+    assert done.result == {"stored": 10, "left": 0, "sitemaps": 1, "addresses": 10, "known": 0}
+    assert host.paths.count("/sitemap.xml") == 1
+
+
+def test_the_process_that_fetches_reads_sitemaps_and_leaves_the_visits_to_the_engine() -> None:
+    app.loader.import_default_modules()
+
+    assert FETCHING_WORK[CRAWL_SITEMAPS.task] is read_sitemaps
 
 
 def test_what_is_refused_is_kept_shortly() -> None:
