@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import MISSING, dataclass, field, fields
-from itertools import islice
 from pathlib import Path
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
@@ -397,8 +396,10 @@ def _import_rows(
 ) -> ImportedSite:
     """Add the site with all its rows, in the caller's transaction."""
     archive = export.archive
+    settings.UPLOAD_DIR.mkdir(parents=True, exist_ok=True)
     with (
-        tempfile.TemporaryDirectory() as folder,
+        # Where the sweep deletes it if the process is killed.
+        tempfile.TemporaryDirectory(dir=settings.UPLOAD_DIR) as folder,
         closing(_Numbers(Path(folder) / "numbers.sqlite3")) as numbers,
     ):
         numbers.keep("core.user", _bring_people(archive))
@@ -803,10 +804,17 @@ def _few_rows(
     archive: zipfile.ZipFile, model: type[models.Model], names: Collection[str] = ()
 ) -> list[Row]:
     """Return the rows of a model that has few, with the columns that the export writes or these."""
-    rows = list(islice((row for row, _ in _rows(archive, model, names)), MAX_NAMED + 1))
-    if len(rows) > MAX_NAMED:
-        raise ValueError(f"more than {MAX_NAMED:,} rows of {model._meta.label_lower}")
-    return rows
+    label = model._meta.label_lower
+    few: list[Row] = []
+    n_bytes = 0
+    for row, n_bytes_of_row in _rows(archive, model, names):
+        few.append(row)
+        n_bytes += n_bytes_of_row
+        if len(few) > MAX_NAMED:
+            raise ValueError(f"more than {MAX_NAMED:,} rows of {label}")
+        if n_bytes > BYTES_AT_ONCE:
+            raise ValueError(f"the rows of {label} are larger than {BYTES_AT_ONCE >> 20} MiB")
+    return few
 
 
 def _batches(archive: zipfile.ZipFile, model: type[models.Model]) -> Iterator[list[Row]]:

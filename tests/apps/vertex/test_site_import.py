@@ -38,6 +38,7 @@ from tests.installation import new_installation
 from vertex import site_import
 from vertex.celery import app
 from vertex.core.models import AuditEntry, Job, Membership, Role, Site, User
+from vertex.core.services.files.uploads import KEPT_UNUSED, OWN_FOLDER, sweep_uploads
 from vertex.core.services.jobs.jobs import JobNotClaimed, run_job
 from vertex.core.services.people import people
 from vertex.site_import import IMPORT_SITE, NotAnExport, VerticalDiffers, import_site
@@ -323,6 +324,9 @@ class TestHostileFiles:
         refused(with_rows(file, "clustering.page", lambda rows: rows.append(rows[0])))
         monkeypatch.setattr(site_import, "MAX_NAMED", 1)
         refused(file, "more than 1 rows")
+        monkeypatch.undo()
+        monkeypatch.setattr(site_import, "BYTES_AT_ONCE", 10)
+        refused(file, "rows of core.site are larger than")
         monkeypatch.setattr(site_import, "MAX_LINE", 10)
         refused(file, "is longer than")
 
@@ -420,6 +424,24 @@ class TestUploads:
         with pytest.raises(JobNotClaimed):
             done_import()
         assert Site.objects.filter(name="copy").exists()
+
+    def test_what_a_killed_process_leaves_is_swept(
+        self, file: Path, uploads: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        left: list[str] = []
+
+        def leave() -> None:
+            left.extend(folder.name for folder in uploads.iterdir() if folder.name not in left)
+
+        monkeypatch.setattr(site_import, "begin_step", leave)
+        browser("anna", Role.ADMINISTRATOR).post(reverse("import_site"), uploaded(file))
+        done_import()
+        (folder,) = (uploads / name for name in left if not OWN_FOLDER.fullmatch(name))
+        folder.mkdir()
+
+        assert 0 == sweep_uploads(now=timezone.now())
+        assert 1 == sweep_uploads(now=timezone.now() + 2 * KEPT_UNUSED)
+        assert not folder.exists()
 
     def test_one_that_is_cancelled_adds_nothing(
         self, file: Path, uploads: Path, monkeypatch: pytest.MonkeyPatch
