@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.apps.clustering.fake_host import Answer, FakeHost, page
+from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, page
+from tests.apps.clustering.members_club import LOG_IN, Club
 from tests.conftest import IS_FULL
 from tests.installation import PATIENCE, Installation, kill_group, new_installation, wait_until
 from tests.journeys.dying_fetcher import STEPS
@@ -147,6 +149,54 @@ def test_many_crawls_survive_a_death_at_each_step_of_the_engine(
         wait_until(lambda: dying.query(LEFT)[0][0] == 0, "the release of all hosts")
         kill_group(last)
     assert set(WRITER_STEPS) <= set(died_at)
+
+
+def test_whoever_is_logged_in_stays_so_when_the_process_is_killed(tmp_path: Path) -> None:
+    is_killed = threading.Event()
+    paths = [f"p{n}" for n in range(40)]
+    with Club(*paths) as club, new_installation(tmp_path / "var", database_url=SERVER) as killed:
+        for path in paths[20:]:  # so that there is a middle
+            club.routes[f"/{path}"] = after(is_killed, club.routes[f"/{path}"])
+        killed.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        killed.manage(
+            "shell",
+            "--no-imports",
+            "--verbosity=0",
+            "-c",
+            "from clustering.services.crawl.crawling import crawl_request\n"
+            "from clustering.services.sites.site_fetching import change_fetching\n"
+            "from vertex.core.models import Site\n"
+            "from vertex.core.services.jobs.requests import enqueue\n"
+            f"site = Site.objects.create(name='club', root_url='{club.url}/', crawl_delay=0)\n"
+            f"change_fetching(site=site, actor=None, log_in_url='{club.url}/login', **{LOG_IN})\n"
+            "enqueue(crawl_request(site=site))\n",
+        )
+        process = killed.start("manage.py", "fetch", log="fetch")
+        wait_until(lambda: n_stored(killed) >= PAGES_PER_KILL, "the first pages")
+        assert not are_done(killed)
+        kill_group(process)
+        is_killed.set()
+        killed.start("manage.py", "fetch", log="fetch")
+        wait_until(lambda: are_done(killed), "the end of the crawl", seconds=600)
+        stored = killed.query(f"{STORED} AND url LIKE '%/p%'")
+        snapshots = [url for url, _ in killed.query(SNAPSHOTS)]
+
+    of_members = [each for each in club.asked if each.path.startswith("/p")]
+    assert club.n_logins == 1
+    assert {"session=1"} == {each.headers.get("Cookie") for each in of_members}
+    assert stored == [(len(paths),)]
+    assert sorted(snapshots) == sorted(f"{club.url}/{path}" for path in ["", *paths])
+
+
+def after(is_so: threading.Event, reply: Any) -> Any:
+    """Answer as `reply` does, once it is so."""
+
+    def wait(asked: Asked) -> Answer:
+        is_so.wait(PATIENCE)
+        answer: Answer = reply(asked)
+        return answer
+
+    return wait
 
 
 def has_ended(process: Popen[bytes], installation: Installation) -> bool:
