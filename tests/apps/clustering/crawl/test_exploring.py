@@ -17,6 +17,7 @@ from clustering.services.crawl.address_lists import (
 )
 from clustering.services.crawl.engine import stopping
 from clustering.services.crawl.fetch_service import FetchService
+from tests.apps.clustering.crawl.test_fetch_service import go_on_until
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 from tests.installation import wait_until
 from vertex.core.models import Job, Refusal, Site
@@ -200,7 +201,7 @@ def test_an_exploration_that_takes_long_gives_its_thread_to_what_waits(
         slow_site = Site.objects.create(name="slow", root_url=f"{host.url}/")
         request = crawling.crawl_request(site=slow_site, strategy="densest_first", delay=3600)
         slow = Job.objects.filter(pk=enqueue(request).pk)
-        wait_until(lambda: service.go_on() or host.asked, "the exploration is at it")
+        go_on_until(service, lambda: bool(host.asked))
         quick_site = Site.objects.create(name="quick", root_url=f"{quick_host.url}/")
         source = tmp_path / "addresses.txt"
         source.write_text(f"{quick_host.url}/1\n")
@@ -208,7 +209,7 @@ def test_an_exploration_that_takes_long_gives_its_thread_to_what_waits(
             pk=enqueue(address_list_request(site=quick_site, source=source)).pk
         )
         is_over = quick.filter(finished_at__isnull=False).exists
-        wait_until(lambda: service.go_on() or is_over(), "the other is over")
+        go_on_until(service, is_over)
         stopping.set()  # ends the thread of the exploration, whose turn it is again
         try:
             wait_until(slow.filter(state=Job.State.DUE).exists, "the exploration waits")

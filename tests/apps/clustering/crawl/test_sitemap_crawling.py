@@ -31,6 +31,7 @@ from clustering.services.crawl.sitemap_crawling import (
     sitemap_crawl_request,
 )
 from tests.apps.clustering.api_cast import caller
+from tests.apps.clustering.crawl.test_fetch_service import go_on_until
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, canary, moved, page
 from tests.installation import wait_until
 from vertex.celery import app
@@ -212,7 +213,8 @@ def test_what_was_read_is_not_read_again_by_whoever_goes_on(
 
     monkeypatch.setattr(engine, "TURN_SECONDS", 0.0)
     with FakeHost(PAGES) as host:
-        maps = {"/a.xml": listing(f"{host.url}/1"), "/b.xml": second, "/c.xml": listing()}
+        maps: dict[str, Any] = {"/a.xml": listing(f"{host.url}/1"), "/b.xml": second}
+        maps["/c.xml"] = listing()
         host.routes |= maps | {"/sitemap.xml": index(*(host.url + path for path in maps))}
         job = create_here(sitemap_crawl_request(site=site_of(host)))
         try:
@@ -243,14 +245,14 @@ def test_a_slow_reading_gives_its_thread_to_what_waits(
     with FakeHost(PAGES) as slow_host, FakeHost(PAGES) as host, service.engine:
         slow_site = Site.objects.create(name="slow", root_url=f"{slow_host.url}/")
         slow = Job.objects.filter(pk=enqueue(sitemap_crawl_request(site=slow_site, delay=3600)).pk)
-        wait_until(lambda: service.go_on() or slow_host.asked, "the slow one is at it")
+        go_on_until(service, lambda: bool(slow_host.asked))
         source = tmp_path / "addresses.txt"
         source.write_text(f"{host.url}/1\n")
         quick = Job.objects.filter(
             pk=enqueue(address_list_request(site=site_of(host), source=source)).pk
         )
         is_over = quick.filter(finished_at__isnull=False).exists
-        wait_until(lambda: service.go_on() or is_over(), "the quick one is over")
+        go_on_until(service, is_over)
         stopping.set()  # ends the thread of the slow one, whose turn it is again
         try:
             wait_until(slow.filter(state=Job.State.DUE).exists, "the slow one is handed back")
