@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from clustering.models import Page, Snapshot
@@ -26,12 +28,14 @@ from monitoring.services.checks import fetched_pages, fresh_pages
 from monitoring.services.checks.checking import check_request, run_checks
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.looking_again import LOOK_AGAIN_AFTER
+from monitoring.views.checks.evidence_rows import evidence_of
 from rules.models import GoldenRecord, Record
 from tests.apps.clustering.fake_host import Answer
 from tests.apps.monitoring.monitored_shop import N, redesigned
 from tests.apps.monitoring.shop_on_host import Shop, check_as_worker, come_back
+from tests.apps.rules.review_cast import person
 from tests.apps.rules.shop_cast import extract, product, products_of
-from vertex.core.models import Job
+from vertex.core.models import Job, Role
 from vertex.core.services.jobs.jobs import claim_job, create_job, retry_job, run_job
 from vertex.core.services.jobs.requests import create_here, enqueue
 
@@ -265,6 +269,25 @@ class TestKeptPages:
             Snapshot.objects.count(),
             Record.objects.there().count(),
         )
+
+    def test_three_pages_show_on_both_sides_what_the_verdict_rests_on(
+        self, shop: Shop, client: Client
+    ) -> None:
+        site = shop.open()
+        shop.make = redesigned
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
+        check = Check.objects.get(site=site)
+        client.force_login(person("ada", Role.VIEWER))
+        page = client.get(reverse("check", args=[site.name, check.pk])).content.decode()
+        shown = page.split('<article class="evidence-page"')[1:]
+        old, new = evidence_of(check)[0][1:3]
+
+        assert 3 == len(shown)
+        for said in ("As it was", "As it is", "The rule lost"):
+            assert all(said in each for each in shown)
+        assert old is not None
+        assert new is not None
+        assert old.fetched_at < new.fetched_at
 
     def test_what_both_sides_of_a_change_are_drawn_with_is_fetched(self, shop: Shop) -> None:
         site = shop.open()
