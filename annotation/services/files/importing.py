@@ -20,8 +20,9 @@ from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate_page
 from annotation.services.files.annotation_lines import AnnotationLine, annotated_value, read_line
 from clustering.dom.addresses import url_hash
-from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.page import PageTooLarge
 from clustering.models import Page, Snapshot
+from clustering.services.pages.stored_trees import parse_snapshot
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
@@ -36,7 +37,7 @@ from vertex.core.services.files.files import (
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+from vertex.core.storage import BodyDamaged, BodyMissing
 from vertex.core.texts import storable
 
 MAX_LINES = 500_000
@@ -290,7 +291,7 @@ def _snapshot_of(site: Site, url: str) -> Snapshot:
 
 def _texts_of(snapshot: Snapshot) -> PageTexts:
     try:
-        tree = parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
+        tree = parse_snapshot(snapshot)
     except (BodyMissing, BodyDamaged, PageTooLarge) as error:
         raise _PageUnfit(str(error)) from None
     if tree is None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import NumberedPage
-from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.page import PageTooLarge
 from clustering.models import Page, Snapshot
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+from clustering.services.pages.stored_trees import parse_snapshot
+from vertex.core.storage import BodyDamaged, BodyMissing
 
 
 class PageUnfit(Exception):
@@ -41,7 +42,7 @@ def read_page(snapshot: Snapshot) -> NumberedPage:
     """Return the page of a snapshot with its elements numbered. Raises PageUnfit."""
     check_fit(snapshot)
     try:
-        tree = parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
+        tree = parse_snapshot(snapshot)
     except (BodyMissing, BodyDamaged, PageTooLarge) as error:
         raise PageUnfit(f"The page cannot be read: {error}. Crawl or import it again.") from None
     if tree is None:

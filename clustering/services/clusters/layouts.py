@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -13,7 +14,10 @@ from clustering.models import Cluster, ClusterChange, Clustering, ClusterLayout,
 from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import apply_last_change
 from clustering.services.clusters.current_clusterings import locked_clustering
+from clustering.services.looks.thumbnails import thumbnails_request
 from vertex.core.models import User
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
@@ -63,6 +67,8 @@ def layout_named(cluster: Cluster, name: str) -> int:
 def split_off_layout(*, cluster: Cluster, layout: int, actor: User | None) -> ClusterChange:
     """Split the pages of a layout off into a cluster of their own, in all later clusterings, too.
 
+    A job draws the pages that show what both clusters are.
+
     Raises ValidationError where the cluster has no such layout beside another one.
     """
     with transaction.atomic():
@@ -101,6 +107,8 @@ def split_off_layout(*, cluster: Cluster, layout: int, actor: User | None) -> Cl
             site=cluster.site,
             detail={"change": change.pk, "part": part.name, "pages": len(pages_of_layout)},
         )
+    with suppress(JobExists):  # the one that is unfinished draws them, or outlines stand in
+        enqueue(thumbnails_request(site=cluster.site), actor=actor)
     return change
 
 

@@ -24,6 +24,14 @@ def read_tree(snapshot: Snapshot) -> HtmlElement | None:
     if snapshot.problem == Snapshot.Problem.TOO_HEAVY:
         return None
     try:
-        return parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
+        return parse_snapshot(snapshot)
     except (BodyMissing, BodyDamaged, PageTooLarge):
         return None
+
+
+def parse_snapshot(snapshot: Snapshot) -> HtmlElement | None:
+    """Parse a snapshot's bytes; None where they hold no tree.
+
+    Raises BodyMissing, BodyDamaged, PageTooLarge.
+    """
+    return parse_page(page_store().read(snapshot.body), snapshot.content_type).tree

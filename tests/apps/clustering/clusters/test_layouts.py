@@ -22,7 +22,7 @@ from tests.apps.clustering.layouting import (
     words_in,
 )
 from tests.apps.core.test_commands import call, fail
-from vertex.core.models import Role, Site
+from vertex.core.models import Job, Role, Site
 
 pytestmark = [
     pytest.mark.django_db,
@@ -98,6 +98,18 @@ class TestSplitOff:
         assert words_in(rope_cluster(site)) == {"0", "1", "2", "3", "4"}
         assert part.title.endswith("with a photo")
         assert layouts_of(site) == []
+
+    def test_its_pages_are_drawn_by_one_job(self, site: Site) -> None:
+        split_photos(site)
+        drawing = Job.objects.filter(task="clustering.draw_thumbnails", site=site)
+        assert 1 == drawing.count()
+
+        cluster_ropes(site)
+        undo_change(change=ClusterChange.objects.get(), actor=None)
+        split_off_layout(
+            cluster=rope_cluster(site), layout=layouts_of(site)[0].layout.pk, actor=None
+        )
+        assert 1 == drawing.count()
 
     def test_every_later_clustering_repeats_it(self, site: Site) -> None:
         _, part = split_photos(site)
