@@ -1,4 +1,6 @@
 // From sample to sample: which one is shown, and which one comes next and is loaded before it is wanted.
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
 export class Route {
   current;
   next = null; // the address of the next sample, and the sample, loaded already
@@ -68,7 +70,7 @@ export class Route {
       this.next = null;
       this.#show(sample, attribute);
       if (!isBack) history.pushState({}, "", href);
-      this.prefetch();
+      painted().then(() => this.prefetch()); // what is wanted now comes first
     } catch {
       if (turn === this.#nOpened) location.href = href; // the page itself says what is wrong
     } finally {
