@@ -67,6 +67,8 @@ class Proposal(models.Model):
     attributes = models.JSONField(default=dict)  # per attribute: XPath, precision
     evidence = models.JSONField(default=dict)  # the values found again, with scores
     silent = models.JSONField(default=list)  # attributes that had values and get no rule
+    # Where these probably stand now, as far as that is certain: value, address and why.
+    hints = models.JSONField(default=list)
     # It still shows the values of most of these.
     page_to_annotate = models.ForeignKey(
         Page, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.both_databases
 APPS = ["core", "clustering", "annotation", "rules", "monitoring"]
 FIRST_MIGRATION = "0001_initial"
 ROWS = 3
+# Left blank by model: a constraint lets a row have another field in its place.
+LEFT_BLANK = {"keptlist": {"url"}}
 
 
 def steps() -> list[tuple[tuple[str, str], tuple[str, str]]]:
@@ -116,10 +118,12 @@ def required_models(model: type[models.Model]) -> set[type[models.Model]]:
 
 
 def values(model: type[models.Model], number: int) -> dict[str, Any]:
+    left_blank = LEFT_BLANK.get(str(model._meta.model_name), set())
     return {
         field.name: value(field, number)
         for field in model._meta.concrete_fields
         if not isinstance(field, models.AutoField)
+        and field.name not in left_blank
         and (isinstance(field, models.ForeignKey) or not field.has_default())
     }
 

@@ -41,6 +41,7 @@ class ProposalRow(RowSerializer):
             "attributes",
             "silent",
             "page_to_annotate",
+            "hints",
             "rule",
             "made_at",
             "accepted_at",
@@ -70,6 +71,10 @@ class ProposalRow(RowSerializer):
         source="page_to_annotate.given_url",
         allow_null=True,
         help_text="The page that still shows the values of most of these.",
+    )
+    hints = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="What of these is certain all the same: a value, its address, the certainty and why.",
     )
     rule = serializers.IntegerField(source="rule_id", allow_null=True)
     accepted_by = serializers.CharField(source="accepted_by.username", allow_null=True)

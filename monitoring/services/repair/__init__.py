@@ -8,6 +8,7 @@ Start at `repairing.repair_site`, which lists the steps.
     fresh_clusters    cluster the pages as they are now without storing anything
     plans             how a new cluster is to be served, and the JSON of such a plan
     relearning        learn a rule anew from golden values that are found again
+    hints             where that of which nothing was found again probably stands now
     saved_plans       plans saved with their proposals, and what changed of what they rest on
     applying          store the pages, publish rules, annotate the new snapshots
     proposals         what people and policies decide: propose, judge a value, accept, reject

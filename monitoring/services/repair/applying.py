@@ -115,6 +115,8 @@ def proposal_json(
         "attributes": proposal.attributes,
         "reason": proposal.why,
     }
+    if proposal.hints:
+        line["hints"] = proposal.hints
     if proposal.field_test is not None:
         line["field_test"] = proposal.field_test
     if applied is not None:

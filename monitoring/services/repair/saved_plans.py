@@ -16,6 +16,7 @@ from clustering.models import Cluster, Page, PageMembership
 from monitoring.algorithms.repair import ProposedPage
 from monitoring.models import FetchedPage, Proposal, SavedPlan
 from monitoring.services.checks.fresh_pages import FreshPage
+from monitoring.services.repair.hints import hints_of
 from monitoring.services.repair.plans import RepairPlan, attributes_json, evidence_json
 from monitoring.services.repair.relearning import RelearntRule
 from rules.models import Rule
@@ -60,6 +61,7 @@ def save_proposals(
     run: JobRun, site: Site, plans: Sequence[RepairPlan], fresh: Mapping[str, FreshPage]
 ) -> list[Proposal]:
     """Save plans as proposals, which replace those of before that wait."""
+    hints = [hints_of(plan, site, fresh, run) for plan in plans]
     cluster_by_name = {cluster.name: cluster for cluster in Cluster.objects.filter(site=site)}
     proposals = [
         Proposal(
@@ -78,8 +80,9 @@ def save_proposals(
             evidence=evidence_json(plan),
             silent=list(plan.relearnt.silent) if plan.relearnt else [],
             page_to_annotate=_page_to_annotate(site, plan),
+            hints=hints_of_plan,
         )
-        for plan in plans
+        for plan, hints_of_plan in zip(plans, hints, strict=True)
     ]
     with transaction.atomic():
         run.renew(message="storing")

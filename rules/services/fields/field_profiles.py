@@ -149,7 +149,16 @@ def known_profiles(vertical: Vertical, *, besides: Site, run: JobRun) -> list[Si
     """
     if keeps_sites_apart():
         return []
-    rules = published_rules_of(vertical).exclude(cluster__site=besides)
+    return _profiles_of(published_rules_of(vertical).exclude(cluster__site=besides), run)
+
+
+def profiles_with_own(vertical: Vertical, *, site: Site, run: JobRun) -> list[SiteProfile]:
+    """Return what a site tells of its vertical's fields, and the others where sites are not kept apart."""
+    sites = [site] if keeps_sites_apart() else []
+    return _profiles_of(published_rules_of(vertical, sites), run)
+
+
+def _profiles_of(rules: QuerySet[Rule], run: JobRun) -> list[SiteProfile]:
     rows = FieldProfile.objects.filter(rule__in=rules)
     known = set(rows.values_list("rule_id", flat=True))
     for rule in rules:

@@ -72,6 +72,12 @@ def weight_on_page_4_only(n: int) -> Made:
     return path, body if n == 4 else re.sub(rb"<tr><th>Weighs.*?</tr>", b"", body), kind
 
 
+def weight_in_other_words(n: int) -> Made:
+    path, body, kind = redesigned(n)
+    row = f"<tr><th>Weight</th><td>{n}13 grams</td></tr>".encode()
+    return path, re.sub(rb"<tr><th>Weighs.*?</tr>", row, body), kind
+
+
 def proposed() -> Proposal:
     return Proposal.objects.get(decision=Proposal.Decision.PROPOSED)
 
@@ -276,6 +282,18 @@ class TestWhatNothingIsProposedFor:
         newer = learn_rule(cluster=SiteChange.objects.get().cluster)
         publish_rule(rule=newer, is_forced=True)
         assert address not in page_of_change(ops)
+
+    def test_what_it_probably_is_now_is_told(self, ops: Client, host: Shop) -> None:
+        remade(host, weight_in_other_words)
+        (hint,) = proposed().hints
+        assert (["weight"], "weight", "113 grams") == (
+            proposed().silent,
+            hint["attribute"],
+            hint["value"],
+        )
+        page = page_of_change(ops)
+        assert "weight: “113 grams” on" in page
+        assert "its label is “Weight”" in page
 
     def test_where_no_value_is_found_again_the_new_pages_are_annotated(
         self, ops: Client, shop: Site
