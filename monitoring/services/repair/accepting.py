@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -25,6 +25,8 @@ from monitoring.services.repair.saved_plans import (
 from vertex.core.models import Job
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
+
+DECIDED: Final = "Somebody has decided on the proposal meanwhile. Nothing was changed."
 
 
 def acceptance_request(*, proposal: Proposal) -> JobRequest:
@@ -69,7 +71,7 @@ def publish_proposal(run: JobRun) -> dict[str, Any]:
     has_begun = run.job.params.get("is_checked", False)
     proposal = Proposal.objects.filter(pk=run.job.params["proposal"]).first()
     if proposal is None or not (has_begun or proposal.state == Proposal.State.WAITING):
-        raise JobFailed("Somebody has decided on the proposal meanwhile. Nothing was changed.")
+        raise JobFailed(DECIDED)
     plan = saved_plan_of(proposal)
     fresh = _read_pages(run, proposal, plan)
     if plan is None:
@@ -78,6 +80,7 @@ def publish_proposal(run: JobRun) -> dict[str, Any]:
         _check(proposal, plan, fresh)
         with transaction.atomic():
             run.renew(message=proposal.name)
+            _hold(proposal)
             run.held.update(params=run.job.params | {"is_checked": True})
 
     pages = {url: fresh[url] for url in plan.urls}
@@ -87,6 +90,14 @@ def publish_proposal(run: JobRun) -> dict[str, Any]:
     if applied.refusal:
         raise JobFailed(f"The rule in use stays. {applied.refusal}.")
     return {proposal.decision: 1, "accepted": int(applied.is_served)}
+
+
+def is_being_published(proposal: Proposal) -> bool:
+    """Return whether a job has begun to publish a proposal: nobody can reject it any more."""
+    begun = Job.objects.unfinished().filter(
+        key=repair_key(proposal.site), params__proposal=proposal.pk, params__is_checked=True
+    )
+    return begun.exists()
 
 
 ACCEPT_PROPOSAL = JobKind(
@@ -108,6 +119,13 @@ def _plan_anew(run: JobRun, proposal: Proposal, fresh: dict[str, FreshPage]) -> 
         if plan.new.name == proposal.name and plan.decision == proposal.decision:
             return save_plan(proposal, plan, fresh)
     raise JobFailed(outdated_text(proposal, ["It would be planned otherwise now."]))
+
+
+def _hold(proposal: Proposal) -> None:
+    """Keep others from deciding on a proposal in this transaction. Raises JobFailed where somebody has."""
+    waiting = Proposal.objects.waiting().select_for_update(of=("self",)).filter(pk=proposal.pk)
+    if waiting.first() is None:
+        raise JobFailed(DECIDED)
 
 
 def _check(proposal: Proposal, plan: SavedPlan, fresh: dict[str, FreshPage]) -> None:

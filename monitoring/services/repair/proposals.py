@@ -17,7 +17,7 @@ from clustering.models import Cluster, Snapshot
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from monitoring.models import Check, Proposal, Schedule, SiteChange
 from monitoring.services.checks.changes import end_change
-from monitoring.services.repair.accepting import acceptance_request
+from monitoring.services.repair.accepting import acceptance_request, is_being_published
 from monitoring.services.repair.repairing import repair_request
 from rules.models import Rule
 from vertex.core.models import Job, User
@@ -112,9 +112,14 @@ def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
 
 
 def reject_proposal(*, proposal: Proposal, comment: str = "", actor: User | None = None) -> None:
-    """Reject a proposal. Raises ValidationError where it was decided on before."""
-    _check_waiting(proposal)
+    """Reject a proposal. Raises ValidationError where it was decided on before, or is being published."""
     with transaction.atomic():
+        _check_waiting(Proposal.objects.select_for_update(of=("self",)).get(pk=proposal.pk))
+        if is_being_published(proposal):
+            raise ValidationError(
+                f"The rule proposed for {proposal.name} is being published this moment; when that is done,"
+                " it can be rolled back."
+            )
         Proposal.objects.waiting().filter(pk=proposal.pk).update(
             state=Proposal.State.REJECTED,
             rejected_at=timezone.now(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -21,7 +22,7 @@ from clustering.services.clusters.cluster_changes import move_to_new_cluster
 from clustering.services.clusters.clustering_runs import _Run
 from monitoring.models import FetchedPage, Proposal, SavedPlan, SiteChange
 from monitoring.services.checks.retention import FETCHED_RETENTION, delete_old_findings
-from monitoring.services.repair import applying, plans, repairing
+from monitoring.services.repair import accepting, applying, plans, repairing
 from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.applying import apply_proposals
 from monitoring.services.repair.proposals import (
@@ -391,6 +392,24 @@ class TestWhatItRestsOn:
 
         assert Job.State.FAILED == done.state
         assert "decided on the proposal meanwhile" in done.error
+
+    def test_nobody_rejects_what_is_being_published(
+        self, redesign: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        proposal = proposed(redesign)
+        refusals: list[str] = []
+
+        def reject_meanwhile(*arguments: Any) -> Any:
+            with pytest.raises(ValidationError) as refused:
+                reject_proposal(proposal=proposal)
+            refusals.extend(refused.value.messages)
+            return apply_proposals(*arguments)
+
+        monkeypatch.setattr(accepting, "apply_proposals", reject_meanwhile)
+        assert Job.State.DONE == accepted(proposal).state
+        proposal.refresh_from_db()
+        assert (Proposal.State.ACCEPTED, None) == (proposal.state, proposal.rejected_at)
+        assert "is being published this moment" in refusals[0]
 
 
 class TestProposalsWithoutAPlan:
