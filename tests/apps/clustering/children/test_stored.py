@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+import vertex.running.page_requests  # noqa: F401 - before the class that it extends is replaced
 from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.dom.frame import outlines
 from clustering.models import Snapshot
