@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
@@ -34,6 +35,7 @@ FIRST_WAIT: Final = timedelta(seconds=30)  # tripled with each failure
 MAX_WAIT: Final = timedelta(hours=8)
 LEASE: Final = timedelta(minutes=2)  # how long sending may take before another worker sends
 MAX_SENDING_SECONDS: Final = 40.0  # of one tick
+MAX_SECONDS_OF_SITE: Final = 5.0  # after which the others of the site wait for the next tick
 MAX_ANSWER_SECONDS: Final = 15.0
 MAX_ANSWER_BYTES: Final = 4096
 MAX_ERROR_CHARS: Final = 300
@@ -56,17 +58,27 @@ class DeliveryFailure(NamedTuple):
     is_hopeless: bool = False  # trying again would not help
 
 
-def send_in_time(messages: Iterable[Message], send: Callable[[Message], bool]) -> int:
+def send_in_time(
+    messages: Iterable[Message],
+    send: Callable[[Message], bool],
+    site_of: Callable[[Message], int | None],
+) -> int:
     """Send messages for less than a minute; return how many arrived.
 
-    `send` returns whether a message arrived. Those that are left wait for the next tick.
+    `send` returns whether a message arrived. Those that are left wait for the next tick: also those of a site
+    whose receivers are slow, so that the messages of other sites and the jobs of the queue have their turn.
     """
     until = monotonic() + MAX_SENDING_SECONDS
+    seconds_by_site: defaultdict[int | None, float] = defaultdict(float)
     n_arrived = 0
     for message in messages:
-        if monotonic() > until:
+        begun_at, site = monotonic(), site_of(message)
+        if begun_at > until:
             break
+        if seconds_by_site[site] > MAX_SECONDS_OF_SITE:
+            continue
         n_arrived += send(message)
+        seconds_by_site[site] += monotonic() - begun_at
     return n_arrived
 
 

@@ -50,7 +50,11 @@ def plan_notices(now: datetime | None = None) -> int:
 def send_notices(fetcher: Fetcher | None = None, now: datetime | None = None) -> int:
     """Send what is due, for less than a minute; return how many messages arrived."""
     with fetcher or open_fetcher() as client:
-        return outbox.send_in_time(_messages(now or timezone.now()), partial(_send, client=client))
+        return outbox.send_in_time(
+            _messages(now or timezone.now()),
+            partial(_send, client=client),
+            lambda notices: notices[0].channel.site_id,
+        )
 
 
 def _create_notices(

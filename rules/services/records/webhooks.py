@@ -130,7 +130,11 @@ def send_deliveries(fetcher: Fetcher | None = None) -> int:
     due = Delivery.objects.filter(state=Delivery.State.DUE, next_try_at__lte=timezone.now())
     due = due.select_related("webhook__site").order_by("next_try_at", "pk")
     with fetcher or open_fetcher() as client:
-        return outbox.send_in_time(due[:MAX_DELIVERIES_OF_TICK], partial(_send, client=client))
+        return outbox.send_in_time(
+            due[:MAX_DELIVERIES_OF_TICK],
+            partial(_send, client=client),
+            lambda delivery: delivery.webhook.site_id,
+        )
 
 
 def _send(delivery: Delivery, client: Fetcher) -> bool:

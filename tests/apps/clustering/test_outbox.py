@@ -195,5 +195,21 @@ def test_sending_ends_when_its_time_is_over_and_the_rest_waits(
             monkeypatch.setattr(outbox, "monotonic", lambda: float("inf"))
         return message != 0
 
-    assert 2 == outbox.send_in_time(range(5), send_all_but_the_first)
+    assert 2 == outbox.send_in_time(range(5), send_all_but_the_first, lambda _message: None)
     assert [0, 1, 2] == sent
+
+
+def test_a_site_with_slow_receivers_keeps_no_other_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, sent = [0.0], []
+    monkeypatch.setattr(outbox, "monotonic", lambda: clock[0])
+
+    def send(message: tuple[int, int]) -> bool:
+        sent.append(message)
+        clock[0] += 14 if message[0] == 1 else 0.1
+        return True
+
+    messages = [(1, number) for number in range(20)] + [(2, number) for number in range(20)]
+    assert 21 == outbox.send_in_time(messages, send, lambda message: message[0])
+    assert [(1, 0), *((2, number) for number in range(20))] == sent
