@@ -15,11 +15,9 @@ from clustering.services.crawl.address_lists import (
     address_list_request,
     read_list,
 )
-from clustering.services.crawl.engine import stopping
 from clustering.services.crawl.fetch_service import FetchService
-from tests.apps.clustering.crawl.test_fetch_service import go_on_until
+from tests.apps.clustering.crawl.test_fetch_service import end_threads, go_on_until
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
-from tests.installation import wait_until
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import create_here, enqueue
@@ -210,14 +208,10 @@ def test_an_exploration_that_takes_long_gives_its_thread_to_what_waits(
         )
         is_over = quick.filter(finished_at__isnull=False).exists
         go_on_until(service, is_over)
-        stopping.set()  # ends the thread of the exploration, whose turn it is again
-        try:
-            wait_until(slow.filter(state=Job.State.DUE).exists, "the exploration waits")
-        finally:
-            stopping.clear()
+        end_threads(service)  # the slow one has its turn again, perhaps
 
     assert quick.get().state == Job.State.DONE
-    assert (slow.get().n_tries, slow.get().error) == (0, "")
+    assert (slow.get().state, slow.get().n_tries, slow.get().error) == (Job.State.DUE, 0, "")
 
 
 def test_a_site_that_stores_nothing_fails() -> None:

@@ -72,6 +72,17 @@ def go_on_until(service: FetchService, is_so: Any, seconds: float = PATIENCE) ->
         service.go_on()
 
 
+def end_threads(service: FetchService) -> None:
+    """Have the jobs that have threads handed back, and wait until that is done."""
+    engine.stopping.set()
+    try:
+        for thread in service._threads.values():
+            thread.join()
+    finally:
+        engine.stopping.clear()
+        engine.threads_wanted.clear()
+
+
 def all_ended() -> bool:
     return not Job.objects.unfinished().exists()
 

@@ -22,7 +22,7 @@ from clustering.services.crawl.address_lists import (
     read_list,
 )
 from clustering.services.crawl.crawl_results import MAX_SUBJECT
-from clustering.services.crawl.engine import stopping, threads_wanted
+from clustering.services.crawl.engine import threads_wanted
 from clustering.services.crawl.fetch_service import FetchService
 from clustering.services.crawl.sitemap_crawling import (
     CRAWL_SITEMAPS,
@@ -31,9 +31,8 @@ from clustering.services.crawl.sitemap_crawling import (
     sitemap_crawl_request,
 )
 from tests.apps.clustering.api_cast import caller
-from tests.apps.clustering.crawl.test_fetch_service import go_on_until
+from tests.apps.clustering.crawl.test_fetch_service import end_threads, go_on_until
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, canary, moved, page
-from tests.installation import wait_until
 from vertex.celery import app
 from vertex.core.models import Job, Refusal, Role, Site, User
 from vertex.core.services.jobs import jobs
@@ -253,14 +252,10 @@ def test_a_slow_reading_gives_its_thread_to_what_waits(
         )
         is_over = quick.filter(finished_at__isnull=False).exists
         go_on_until(service, is_over)
-        stopping.set()  # ends the thread of the slow one, whose turn it is again
-        try:
-            wait_until(slow.filter(state=Job.State.DUE).exists, "the slow one is handed back")
-        finally:
-            stopping.clear()
+        end_threads(service)  # the slow one has its turn again, perhaps
 
     assert quick.get().state == Job.State.DONE
-    assert (slow.get().n_tries, slow.get().error) == (0, "")
+    assert (slow.get().state, slow.get().n_tries, slow.get().error) == (Job.State.DUE, 0, "")
 
 
 def test_where_nothing_has_changed_the_reading_is_all() -> None:
