@@ -16,10 +16,19 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Final,
+    TypeAlias,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import orjson
 from django.apps import apps
@@ -109,26 +118,6 @@ AS_HERE: Final[dict[str, dict[str, Any]]] = {
 ADDRESSES: Final = frozenset({"url", "given_url", "requested_url", "final_url", "details_url"})
 # Learning asks pages for them; what else an XPath could ask may take minutes.
 PATHS_OF_NODES: Final = frozenset({"xpath", "end_xpath"})
-# What the parts of a column of JSON are; the whole is an object or a list, as it is by default.
-TEXTS: Final = (str, list)  # a list has texts and gaps
-JSON_MADE_OF: Final[dict[str, dict[str, tuple[type, ...]]]] = {
-    "rules.record": {
-        "values": TEXTS,
-        "raw": TEXTS,
-        "nodes": TEXTS,
-        "missing": (str,),
-        "failed": (str,),
-        "problems": (str,),
-        "confidence": (int, float),
-    },
-    "rules.recordversion": {"values": TEXTS},
-    "rules.goldenrecord": {"records": (dict,)},
-}
-# Columns of JSON that are a dataclass, or a list of them: pages of all sites together read them.
-JSON_OF_DATACLASSES: Final[dict[str, dict[str, type[ClusterVerdict]]]] = {
-    "monitoring.check": {"clusters": ClusterVerdict},
-    "monitoring.sitechange": {"evidence": ClusterVerdict},
-}
 LARGEST: Final = 1e12  # of a share, a count, seconds
 MEMBER: Final = re.compile(
     r"manifest\.jsonl|export\.json|rows/[a-z]+\.[a-z]+\.jsonl"
@@ -166,6 +155,102 @@ DAMAGED: Final = (
 # Asked for the number that a row of a model got here, by its number in the file.
 NewNumber = Callable[[str, int], int | None]
 Row = dict[str, Any]
+
+
+class _Failed(TypedDict):
+    """A value that a rule no longer gives, as `FailedField` writes it."""
+
+    attribute: str
+    was: Any
+    now: Any
+    kind: str
+
+
+class _Example(TypedDict):
+    """A page that lost values."""
+
+    url: str
+    failed: list[_Failed]
+
+
+class _Evidence(TypedDict, total=False):
+    """What a site change rests on, beside the verdict."""
+
+    example: _Example | None
+    rules_share: float
+
+
+class _Report(TypedDict, total=False):
+    """What a site change was, once it is over."""
+
+    text: str
+    attributes: dict[str, int]
+    hours_unseen_at_most: float | None
+    hours_open: float
+    n_pages: int
+    n_held: int
+    n_human_steps: int
+    machine_seconds: int
+    n_values_found: int
+    n_pages_found: int
+
+
+class _Signs(TypedDict, total=False):
+    """What else a check saw on a page."""
+
+    vanished: list[str]
+    displaced: list[str]
+    had: list[str]
+    lost: list[str]
+    gone: list[str]
+    form_likeness: float
+    has_other_values: bool
+
+
+class _Move(TypedDict):
+    """Pages that a person moved."""
+
+    pages: list[int]
+
+
+class _Split(TypedDict):
+    """Pages by the clusters that a cluster was split into."""
+
+    parts: dict[str, list[int]]
+
+
+Texts: TypeAlias = str | list[str | None]
+Lines: TypeAlias = list[dict[str, Any]]
+# The forms in which columns of JSON are read back. The others are an object or a list, as by default.
+FORMS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
+    "annotation.annotation": {"record": (list[str],)},
+    "clustering.clusteranswer": {"left": (list[str],), "right": (list[str],)},
+    "clustering.clusterdoubt": {"why": (list[str],)},
+    "clustering.clusterlayout": {"has": (list[str],), "lacks": (list[str],)},
+    "monitoring.check": {
+        "layouts": (list[str],),
+        "broken": (list[str],),
+        "warnings": (list[str],),
+        "clusters": (list[ClusterVerdict],),
+        "thresholds": (dict[str, float],),
+    },
+    "monitoring.checkedpage": {"failed": (list[_Failed],), "signs": (_Signs,)},
+    "monitoring.errorpage": {"words": (list[int],)},
+    "monitoring.sitechange": {"evidence": (ClusterVerdict, _Evidence), "report": (_Report,)},
+    "rules.goldenrecord": {"records": (Lines,)},
+    "rules.judgedpage": {"records": (Lines,), "marked": (list[str],)},
+    "rules.record": {
+        "values": (dict[str, Texts],),
+        "raw": (dict[str, Texts],),
+        "nodes": (dict[str, Texts],),
+        "missing": (list[str],),
+        "failed": (dict[str, str],),
+        "problems": (dict[str, str],),
+        "confidence": (dict[str, float],),
+    },
+    "rules.recordversion": {"values": (dict[str, Texts],)},
+}
+DETAIL_BY_KIND: Final[dict[str, type]] = {"move": _Move, "split": _Split}  # of changes of clusters
 
 
 class NotAnExport(Exception):
@@ -714,6 +799,8 @@ def _instance(model: type[models.Model], row: Row) -> models.Model:
             values[each.attname] = _value(each, row[each.attname])
     if model._meta.label_lower == "rules.rule":
         _check_rule(row)
+    if model._meta.label_lower == "clustering.clusterchange":
+        _check_cluster_change(row)
     return model(**values)
 
 
@@ -746,49 +833,49 @@ def _check_json(each: models.JSONField[Any, Any], value: Any) -> None:
     usual = each.get_default()
     if isinstance(usual, dict | list) and type(value) is not type(usual):
         raise ValueError(f"{value!r:.40} is no {each.name} of {model}")
-    kinds = JSON_MADE_OF.get(model, {}).get(each.name)
-    parts = value.values() if isinstance(value, dict) else value
-    if kinds is not None and not all(_is_part(part, kinds) for part in parts):
-        raise ValueError(f"a part of {value!r:.40} is no part of {each.name} of {model}")
-    like = JSON_OF_DATACLASSES.get(model, {}).get(each.name)
-    written = [value] if isinstance(value, dict) else parts
-    if like is not None and not all(_is_like(part, like) for part in written):
+    forms = FORMS.get(model, {}).get(each.name, ())
+    if not all(_has_form(value, form) for form in forms):
         raise ValueError(f"a part of {value!r:.40} is no part of {each.name} of {model}")
 
 
-def _is_like(part: Any, like: type[ClusterVerdict]) -> bool:
-    """Return whether JSON is what `asdict` writes of a dataclass, but for what has a default there."""
-    if not isinstance(part, dict):
-        return False
-    hints = get_type_hints(like)
-    return all(
-        _is_written(part[each.name], hints[each.name])
-        if each.name in part
-        else each.default is not MISSING
-        for each in fields(like)
+def _has_form(value: Any, form: Any) -> bool:
+    """Return whether JSON is what is written for a type: a plain one, a dataclass or a TypedDict."""
+    parts = get_args(form)
+    if form is Any:
+        return True
+    if get_origin(form) is UnionType:
+        return any(_has_form(value, part) for part in parts)
+    if get_origin(form) is dict:
+        return isinstance(value, dict) and all(_has_form(part, parts[1]) for part in value.values())
+    if get_origin(form) is list:
+        return isinstance(value, list) and all(_has_form(part, parts[0]) for part in value)
+    if get_origin(form) is tuple:
+        has_length = isinstance(value, list) and (Ellipsis in parts or len(value) == len(parts))
+        return has_length and all(_has_form(part, parts[0]) for part in value)
+    if is_dataclass(form) or is_typeddict(form):
+        return isinstance(value, dict) and _has_keys(value, form)
+    if form is float:
+        return type(value) in {int, float} and abs(value) <= LARGEST
+    return type(value) is form
+
+
+def _has_keys(value: Row, form: Any) -> bool:
+    """Return whether an object has the keys of a dataclass or TypedDict, but for what need not be there."""
+    if is_typeddict(form):
+        required = form.__required_keys__
+    else:
+        required = {each.name for each in fields(form) if each.default is MISSING}
+    hints = get_type_hints(form)
+    return required <= value.keys() and all(
+        _has_form(value[name], hint) for name, hint in hints.items() if name in value
     )
 
 
-def _is_written(value: Any, hint: Any) -> bool:
-    """Return whether a value of JSON is one that is written for a type."""
-    types = get_args(hint)
-    if get_origin(hint) is UnionType:
-        return any(_is_written(value, each) for each in types)
-    if get_origin(hint) is tuple:
-        has_length = isinstance(value, list) and (Ellipsis in types or len(value) == len(types))
-        return has_length and all(_is_written(part, types[0]) for part in value)
-    if hint is float:
-        return type(value) in {int, float}
-    return type(value) is hint
-
-
-def _is_part(part: Any, kinds: tuple[type, ...]) -> bool:
-    """Return whether a part is of one of some kinds; a list must be one of texts and gaps."""
-    if not isinstance(part, kinds):
-        return False
-    if isinstance(part, list):
-        return all(text is None or isinstance(text, str) for text in part)
-    return True
+def _check_cluster_change(row: Row) -> None:
+    """Refuse a change of clusters that could not be shown."""
+    form = DETAIL_BY_KIND.get(row["kind"])
+    if form is not None and not _has_form(row["detail"], form):
+        raise ValueError(f"{row['detail']!r:.40} is no detail of a change of clusters")
 
 
 def _check_rule(row: Row) -> None:

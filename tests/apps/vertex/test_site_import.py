@@ -261,6 +261,18 @@ HOSTILE_ROWS: list[tuple[str, str, Any, str]] = [
     ("monitoring.sitechange", "evidence", {**VERDICT, "shingle_share": []}, "no part of evidence"),
     ("monitoring.sitechange", "evidence", {**VERDICT, "coverage": [1.0]}, "no part of evidence"),
     ("rules.borrowedrule", "share_read", 1e308, "is no share_read"),
+    ("rules.record", "confidence", {"name": 1e308}, "no part of confidence"),
+    ("clustering.clusterchange", "detail", {}, "is no detail"),
+    ("clustering.clusterchange", "detail", {"pages": "1"}, "is not taken"),
+    ("monitoring.check", "broken", [{}], "no part of broken"),
+    ("monitoring.check", "warnings", [1], "no part of warnings"),
+    ("monitoring.check", "thresholds", {"pages": "half"}, "no part of thresholds"),
+    ("monitoring.checkedpage", "failed", ["name"], "no part of failed"),
+    ("monitoring.checkedpage", "failed", [{"attribute": "name"}], "no part of failed"),
+    ("monitoring.checkedpage", "signs", {"lost": 5}, "no part of signs"),
+    ("monitoring.sitechange", "evidence", {**VERDICT, "example": 1}, "no part of evidence"),
+    ("monitoring.sitechange", "report", {"text": []}, "no part of report"),
+    ("monitoring.sitechange", "report", {"hours_open": "long"}, "no part of report"),
 ]
 
 
