@@ -1,4 +1,4 @@
-"""Every page passes the rules of axe, wide, narrow and in the dark, and none is wider than its window."""
+"""What the rules of axe, headings and colours ask for; `test_widths` looks at every page by them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Page
 
-from tests.browser.conftest import NARROW, WIDE, OpenPage
-from tests.browser.test_interface import paths_of
-from vertex.core.models import Site
+from tests.browser.conftest import OpenPage
 
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 TOKENS = settings.BASE_DIR / "vertex/core/static/core/css/tokens.css"
@@ -46,23 +44,6 @@ def findings_here(page: Page, path: str, rule: str = "") -> list[str]:
         for violation in result["violations"]
         if violation["impact"] in SERIOUS
     ]
-
-
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("half", [0, 1])
-def test_every_page_can_be_used_by_everybody(open_page: OpenPage, shop: Site, half: int) -> None:
-    """Each page is loaded once and looked at wide, in the dark and narrow."""
-    page = open_page("/sites/")
-    problems: list[str] = []
-    for path in paths_of(shop)[half::2]:
-        page.set_viewport_size({"width": WIDE, "height": 900})
-        problems += findings_in_both_schemes(page, path)
-        problems += [f"{path} {each}" for each in [*heading_gaps(page), *too_wide(page)]]
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size({"width": NARROW, "height": 900})
-        problems += [f"narrow: {each}" for each in [*findings_here(page, path), *too_wide(page)]]
-    assert [] == problems
 
 
 def heading_gaps(page: Page) -> list[str]:

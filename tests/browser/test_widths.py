@@ -1,4 +1,7 @@
-"""No page is wider than its window, and no word of ours is broken inside, at any usual width."""
+"""Every page fits its window at any usual width, breaks no word of ours, and can be used by everybody.
+
+Each page is loaded once, and looked at in all widths, by the rules of axe where it is wide, narrow and in the dark.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,16 @@ from monitoring.models import KeptList
 from monitoring.services.stream.kept_lists import add_list, drop_list
 from rules.models import Record
 from tests.apps.rules.record_cast import record_of, rule_of
-from tests.browser.conftest import OpenPage
-from tests.browser.test_accessibility import too_wide
+from tests.browser.conftest import WIDE, OpenPage
+from tests.browser.test_accessibility import findings_here, heading_gaps, too_wide
 from tests.browser.test_interface import paths_of
 from vertex.core.models import Job, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-WIDTHS = (390, 768, 1024, 1280, 1440)
+NARROW = 390
+WIDTHS = (NARROW, 768, 1024, 1440, WIDE)  # the last one is the one of the dark
+N_PARTS = 3  # for several workers
 ATTRIBUTES = ("regularPrice", "availability", "reviewCount", "mainImage", "description")
 # Words, not addresses, paths and values, that stand on more than one line.
 BROKEN_WORDS = """() => {
@@ -83,7 +88,12 @@ def kept_list_with_troubles(site: Site) -> KeptList:
         time_zone="Europe/Vienna",
     )
     kept_list.last_job = Job.objects.create(
-        task="t", queue="fetch", site=site, state="failed", error="the list answers 404"
+        task="t",
+        title="Visit the addresses of New arrivals",
+        queue="fetch",
+        site=site,
+        state="failed",
+        error="the list answers 404",
     )
     kept_list.last_at = timezone.now()
     kept_list.left_out = "the disk of uploads has 12 MB left, 1,024 are kept free; make room"
@@ -92,20 +102,38 @@ def kept_list_with_troubles(site: Site) -> KeptList:
     return kept_list
 
 
-def findings(page: Page, address: str) -> list[str]:
-    """Return at which widths a page is too wide, which words it breaks, and what it cuts off."""
-    results = []
+def misfits(page: Page) -> list[str]:
+    """Return that the page is too wide for its window, which words it breaks, and what it cuts off."""
+    return [
+        *too_wide(page),
+        *(f"breaks {word}" for word in page.evaluate(BROKEN_WORDS)),
+        *(f"cuts off {text}" for text in page.evaluate(CUT_OFF)),
+    ]
+
+
+def findings(page: Page, address: str, *, by_axe: bool) -> list[str]:
+    """Return what is wrong with a page at any width; by the rules of axe at two, and in the dark."""
+    page.emulate_media(color_scheme="light")
     page.goto(address)
+    results = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        if too_wide(page):
-            results.append(f"{address} is too wide at {width}: {too_wide(page)}")
-        results += [f"{address} breaks {word} at {width}" for word in page.evaluate(BROKEN_WORDS)]
-        results += [f"{address} cuts off {text} at {width}" for text in page.evaluate(CUT_OFF)]
+        results += [f"{address} at {width}: {misfit}" for misfit in misfits(page)]
+        if by_axe and width in {NARROW, WIDE}:
+            results += [f"at {width}: {finding}" for finding in findings_here(page, address)]
+    if by_axe:
+        results += [f"{address} {gap}" for gap in heading_gaps(page)]
+        page.emulate_media(color_scheme="dark")
+        in_the_dark = findings_here(page, address, "color-contrast")
+        results += [f"in the dark: {finding}" for finding in in_the_dark]
     return results
 
 
-def test_pages_fit_their_window_and_break_no_word(open_page: OpenPage, shop: Site) -> None:
+@pytest.mark.parametrize("part", range(N_PARTS))
+def test_every_page_fits_its_window_and_can_be_used_by_everybody(
+    open_page: OpenPage, shop: Site, part: int
+) -> None:
+    looked_at_by_axe = set(paths_of(shop))
     record = record_with_long_names(shop)
     give_long_names(shop)
     kept_list = kept_list_with_troubles(shop)
@@ -115,10 +143,8 @@ def test_pages_fit_their_window_and_break_no_word(open_page: OpenPage, shop: Sit
         *paths_of(shop),
         "/monitoring/",
         "/monitoring/site-changes/",
-        "/annotate/",
         "/review/",
         "/settings/verticals/",
-        f"{home}/annotate/",
         f"{home}/clusterings/",
         f"{home}/records/",
         f"{home}/records/{record.pk}/",
@@ -128,8 +154,11 @@ def test_pages_fit_their_window_and_break_no_word(open_page: OpenPage, shop: Sit
         f"{home}/monitoring/settings/",
         f"{home}/stream/",
         f"{home}/crawl-picture/",
-        f"{home}/delete/",
         f"{home}/kept-lists/",
         f"{home}/kept-lists/{kept_list.pk}/",
     ]
-    assert "" == "\n".join(finding for address in addresses for finding in findings(page, address))
+    assert "" == "\n".join(
+        finding
+        for address in addresses[part::N_PARTS]
+        for finding in findings(page, address, by_axe=address in looked_at_by_axe)
+    )
