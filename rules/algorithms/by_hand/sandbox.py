@@ -105,6 +105,7 @@ _CALL = re.compile(r"(?<![\w.:-])([\w.:-]++)\s*+\(")
 _OPERATORS = frozenset({"and", "or", "div", "mod"})
 _PREFIX = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*):(?!:)")
 _VARIABLE = re.compile(r"\$")
+_NAMESPACES = re.compile(r"(?<![\w.-])namespace\s*+::")
 # What stands outside of the expressions of a value template, and one of these, as libxslt reads them: two
 # braces are one that is meant, and quotes have a meaning within an expression only.
 _OUTSIDE = re.compile(r"(?:[^{}]|\{\{|\}\})*+")
@@ -136,7 +137,7 @@ def check_xpath(xpath: str) -> etree.XPath:
 
 
 def _check_expression(xpath: str, functions: frozenset[str], where: str) -> None:
-    """Refuse functions beyond the given ones, and names with prefixes."""
+    """Refuse functions beyond the given ones, names with prefixes, and namespaces as nodes."""
     bare = _LITERAL.sub("''", xpath)
     for call in _CALL.finditer(bare):
         # Before a call there may be an axis, a minus, a number.
@@ -152,6 +153,8 @@ def _check_expression(xpath: str, functions: frozenset[str], where: str) -> None
             raise StylesheetRefused(
                 f"{where}: the function {name}() is not allowed; allowed are {allowed}"
             )
+    if _NAMESPACES.search(bare):
+        raise StylesheetRefused(f"{where}: the axis namespace:: is not allowed; pages have none")
     prefix = _PREFIX.search(bare)
     if prefix:
         raise StylesheetRefused(

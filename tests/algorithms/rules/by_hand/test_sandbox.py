@@ -49,6 +49,8 @@ def test_an_xpath_of_the_core_is_taken(xpath: str) -> None:
         ("//a[re:test(., 'x')]", "re:test"),
         ("//p[key('k', 'x')]", r"key\(\) is not allowed"),
         ("//*[self::svg:rect]", "prefix svg"),
+        ("//namespace::*", "axis namespace"),
+        ("//a[namespace :: *]", "axis namespace"),
         ("//a[$x]", "variable"),
         ("3 -document('x')", "another file"),
         ("//a[", "no XPath"),
