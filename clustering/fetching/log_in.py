@@ -15,6 +15,9 @@ from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.sessions import LoggedOut, SiteLogIn, SiteSession
 
 MAX_STEPS: Final = 5  # redirects, before the form or behind it
+MAX_FORM_CHARACTERS: Final = (
+    500_000  # of what a form holds already; writing it holds up all other requests
+)
 NOT_LOGGED_IN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 HTML: Final = ("text/html", "application/xhtml+xml")
 
@@ -57,11 +60,15 @@ async def log_in(
             f"{before.final_url} answers {before.status} and has no form with the fields {names}"
         )
     action, method, fields = blank
+    if sum(len(name) + len(text) for name, text in fields) > MAX_FORM_CHARACTERS:
+        raise LogInFailed(
+            f"the form of {before.final_url} holds more than {MAX_FORM_CHARACTERS:,} characters: not sent"
+        )
     entered = [(name, form.fields.get(name, text)) for name, text in fields]
     after = await _send(client, session, before, FilledForm(action, method, entered))
     if not await call_apart(page_shows_sign, after, form.sign):
         raise LogInFailed(
-            f"the form of {form.url} was sent, and {after.final_url} answers {after.status} without"
+            f"the form of {form.url} was sent, and {_shown(after.final_url)} answers {after.status} without"
             f" “{form.sign}”: look at address, fields and sign"
         )
     session.is_logged_in = True
@@ -107,7 +114,9 @@ async def _send(client: Client, session: SiteSession, page: Fetched, filled: Fil
     if not answer.location:
         return answer
     if answer.status in {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}:
-        raise LogInFailed(f"{action} wants the form to be sent to {answer.location}: not sent")
+        raise LogInFailed(
+            f"{action} wants the form to be sent to {_shown(answer.location)}: not sent"
+        )
     return await _get(client, session, answer.location)
 
 
@@ -119,15 +128,20 @@ async def _get(client: Client, session: SiteSession, url: str) -> Fetched:
         if not answer.location:
             return answer
         url = answer.location
-    raise LogInFailed(f"more than {MAX_STEPS} redirects, the last one to {url[:200]}")
+    raise LogInFailed(f"more than {MAX_STEPS} redirects, the last one to {_shown(url)}")
 
 
 def _check_own(session: SiteSession, url: str) -> None:
     if not session.is_own(read_url(url)):
         raise LogInFailed(
-            f"the log-in leads to {url[:200]}, which is no encrypted address of the site;"
+            f"the log-in leads to {_shown(url)}, which is no encrypted address of the site;"
             " add its host to the further hosts if it belongs there"
         )
+
+
+def _shown(url: str) -> str:
+    """Return an address without its query, in which a site may repeat what was entered."""
+    return url.partition("?")[0][:200]
 
 
 def _place(url: str) -> Sequence[str]:

@@ -227,3 +227,27 @@ def test_a_form_that_wants_to_be_sent_elsewhere_is_not_sent_again() -> None:
 
     assert "wants the form to be sent to" in job.error
     assert other.asked == []
+
+
+@pytest.mark.parametrize("status", [303, 307])
+def test_a_site_that_repeats_what_was_entered_tells_nobody(status: int) -> None:
+    with Club("a") as club:
+        club.routes["/enter"] = moved("/welcome?user=ada&password=correct+horse", status)
+        club.routes["/welcome"] = page()
+        job = crawl(club_site(club))
+
+    told = [job.error, *Refusal.objects.values_list("reason", flat=True)]
+    assert f"{club.url}/welcome" in job.error
+    assert not any("horse" in text for text in told)
+    assert "horse" not in SiteFetching.objects.get().log_in_problem
+
+
+def test_a_form_of_megabytes_is_not_sent() -> None:
+    filled = b"<form method=post action=/enter><input name=user><input name=password>"
+    hidden = b"<input type=hidden name=h value='%s'>" % (b"%" * 20_000)
+    with Club("a") as club:
+        club.routes["/login"] = Answer(filled + hidden * 30 + b"</form>", headers=HTML)
+        job = crawl(club_site(club))
+
+    assert "holds more than 500,000 characters" in job.error
+    assert "/enter" not in club.paths
