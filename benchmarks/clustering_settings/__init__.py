@@ -77,21 +77,29 @@ def _scores(site: TypedSite) -> Scores:
     scores = {name: [_rand(site, group(site))] for name, group in BASELINES.items()}
     evidence = site.evidence()
     for name, settings in SETTINGS.items():
-        figures = [_score(site, name, setting, evidence) for setting in settings]
-        scores[name] = [score for score in figures if score is not None]
+        scores[name] = _scores_of(site, name, settings, evidence)
     return scores
 
 
-def _score(
-    site: TypedSite, name: str, setting: Setting, evidence: ClusteringInputs
-) -> float | None:
-    """Return the adjusted Rand of an algorithm; None where the site lacks what it needs."""
-    clusterer = CLUSTERERS[name].with_values(setting)
-    try:
-        grouping = clusterer.cluster_pages(site.urls, observe_all(clusterer, site), evidence)
-    except EvidenceMissing:
-        return None
-    return _rand(site, grouping.labels(len(site.urls)))
+def _scores_of(
+    site: TypedSite, name: str, settings: Sequence[Setting], evidence: ClusteringInputs
+) -> list[float]:
+    """Return the adjusted Rand of each setting; none where the site lacks what the algorithm needs."""
+    observed = [each.name for each in CLUSTERERS[name].parameters if each.is_observed]
+    # By what of a setting decides them: most settings group the same observations.
+    observations: dict[tuple[Any, ...], Sequence[Any]] = {}
+    scores = []
+    for setting in settings:
+        clusterer = CLUSTERERS[name].with_values(setting)
+        decides = tuple(setting.get(parameter) for parameter in observed)
+        if decides not in observations:
+            observations[decides] = observe_all(clusterer, site)
+        try:
+            grouping = clusterer.cluster_pages(site.urls, observations[decides], evidence)
+        except EvidenceMissing:
+            return []
+        scores.append(_rand(site, grouping.labels(len(site.urls))))
+    return scores
 
 
 def _rand(site: TypedSite, groups: Sequence[str | None]) -> float:
