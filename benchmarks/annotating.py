@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,10 +154,10 @@ class Server(NamedTuple):
     def processor_time(self) -> float:
         """Return the milliseconds of processor time that the server's processes spent so far."""
         tick = os.sysconf("SC_CLK_TCK")
-        stats = [
-            path.read_text().rpartition(")")[2].split()
-            for path in Path("/proc").glob("[0-9]*/stat")
-        ]
+        stats = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                stats.append(path.read_text().rpartition(")")[2].split())
         # After the name: the state, the parent, the group; processor time stands at 11 and 12.
         own = [stat for stat in stats if int(stat[2]) == self.pid]
         return 1000 * sum(int(stat[11]) + int(stat[12]) for stat in own) / tick
