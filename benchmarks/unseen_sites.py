@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
+
+from lxml.html import HtmlElement
 
 from annotation.algorithms.sampling import draw, observe
 from benchmarks.clustering.typed_sites import TypedSite
 from benchmarks.labelled_sites import swde_pages
 from benchmarks.report import markdown_table
+from benchmarks.robustness.locators import absolute, robula_plus
 from benchmarks.rule_learning import LabelledCluster, compared, mark_texts, read_swde
 from clustering.algorithms.automatic import auto
 from clustering.algorithms.grouping import RawPage
@@ -36,12 +39,19 @@ CLUSTERED: Final = "clustered"
 WITH_SIBLINGS: Final = "clustered, with siblings' rules"
 WAYS: Final = (ONE_CLUSTER, CLUSTERED, WITH_SIBLINGS)
 
+Locator = Callable[[HtmlElement], str]  # the XPath of an element, made from its page alone
+LOCATORS: Final[Mapping[str, Locator]] = {
+    "ROBULA+-like XPaths": robula_plus,
+    "absolute XPaths": absolute,
+}
+
 INTRODUCTION: Final = (
     f"Each site is clustered by `auto`. Of its clusters at most {MAX_ANNOTATED_CLUSTERS} with at least "
     f"{MIN_PAGES_TO_ANNOTATE} pages are annotated, of each the first k of the {N_SAMPLES} samples that "
     "`draw_samples` draws. Page-level F1: a page is right if all that is found of an attribute is all that "
     f"it shows, lists as sets. The first {max(KS)} samples of a cluster are not scored for any k. An attribute "
-    "that no annotated page shows counts as missed. Each site weighs the same.\n\n"
+    "that no annotated page shows counts as missed. Each site weighs the same. Beside the learners stand XPaths "
+    "made from the first sample alone, one for each value that it shows, all pages one cluster.\n\n"
 )
 
 
@@ -143,6 +153,24 @@ class Site:
         }
         return scores
 
+    def locator_f1(self, locator: Locator) -> float:
+        """Return the mean F1 of the XPaths that are made of the values of the first sample."""
+        samples = self.samples(tuple(self.pages.trees))
+        first = self.pages.trees[samples[0]]
+        xpaths_by_name = {
+            name: [_xpath_by(locator, cast("HtmlElement", first), str(mark.node)) for mark in marks]
+            for name, marks in self.pages.marks[samples[0]].items()
+        }
+        values_by_page: dict[str, Mapping[str, set[str]]] = {}
+        for page, tree in self.pages.trees.items():
+            if page not in samples[: max(KS)]:
+                values_by_page[page] = {
+                    name: compared([text for xpath in xpaths for text in _first_text(tree, xpath)])
+                    for name, xpaths in xpaths_by_name.items()
+                }
+        f1s = [self._page_f1(name, values_by_page) for name in self.pages.attributes]
+        return sum(f1s) / max(1, len(f1s))
+
     def _without_rule(self, rule: ClusterRule, annotated: Iterable[str]) -> int:
         shown = {name for page in annotated for name, m in self.pages.marks[page].items() if m}
         with_rule = {attribute.attribute for attribute in rule.attributes if attribute.alternatives}
@@ -176,7 +204,10 @@ def report(sites: Iterable[Site], learners: Sequence[str], *, verbose: bool = Fa
     without_rule: Counter[tuple[str, str, int]] = Counter()
     drafts: Counter[tuple[str, str, int]] = Counter()
     worst: list[tuple[float, str]] = []
+    of_locator: dict[str, list[float]] = defaultdict(list)
     for site in sites:
+        for name, locator in LOCATORS.items():
+            of_locator[name].append(site.locator_f1(locator))
         for learner in learners:
             for way in WAYS:
                 for k in KS:
@@ -199,6 +230,7 @@ def report(sites: Iterable[Site], learners: Sequence[str], *, verbose: bool = Fa
         for learner in learners
         for way in WAYS
     ]
+    rows += [[name, f"{_mean(f1s):.4f}", "", "", "", ""] for name, f1s in of_locator.items()]
     verticals = sorted({vertical for _, vertical, _ in of_vertical})
     vertical_rows = [
         [f"{vertical}, {learner}", *(f"{_mean(of_vertical[learner, vertical, k]):.3f}" for k in KS)]
@@ -213,6 +245,19 @@ def report(sites: Iterable[Site], learners: Sequence[str], *, verbose: bool = Fa
         f"{markdown_table(['vertical, learner', *heads[: len(KS)]], vertical_rows)}\n\n"
         f"Weakest sites with k = 2: {weak}."
     )
+
+
+def _xpath_by(locator: Locator, tree: HtmlElement, path: str) -> str:
+    """Return the XPath by which a locator finds a text node: that of its element, and which text it is."""
+    element, _, text = path.rpartition("/text()")
+    nodes: Any = tree.xpath(element or path)
+    return f"{locator(nodes[0])}/text(){text}" if element else locator(nodes[0])
+
+
+def _first_text(tree: Any, xpath: str) -> list[str]:
+    """Return the text of the first node that an XPath selects on a page; none where it selects none."""
+    nodes = tree.xpath(xpath)[:1]
+    return [node if isinstance(node, str) else str(node.xpath("string()")) for node in nodes]
 
 
 def _print_weak(site: Site, way: str, k: int, scores: Scores) -> None:
