@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 BODY = b"<!doctype html><title>Boots</title><ul><li><a href=/p/2>Rope</a></ul><p>89.00 EUR"
 ROUTE = "sites/shop/pushed_pages/"
+BOMB = gzip.compress(bytes(40 * 2**20), compresslevel=1)  # 40 MB once it is unpacked
 
 
 @pytest.fixture
@@ -167,8 +168,8 @@ def test_a_batch_may_be_packed(ada: Caller) -> None:
 @pytest.mark.parametrize(
     ("body", "encoding", "status"),
     [
-        (gzip.compress(bytes(40 * 2**20)), "gzip", 413),
-        (gzip.compress(gzip.compress(bytes(40 * 2**20))), "gzip", 400),
+        (BOMB, "gzip", 413),
+        (gzip.compress(BOMB), "gzip", 400),
         (b"no gzip", "gzip", 400),
         (gzip.compress(b"{}")[:-4], "gzip", 400),
         (zlib.compress(b"{}"), "deflate", 415),
