@@ -194,6 +194,8 @@ def seen_on(
         if text != now:
             break
         since = at
+    if since == said[0][0]:  # it said so when it was opened, whatever ended before
+        return Seen(job, path, 0.0, loading)
     earlier = [turn for turn in turns if turn <= since]
     return Seen(job, path, since - max(earlier) if earlier else 0.0, loading)
 
