@@ -171,6 +171,13 @@ class PageRequests:
         """End the page processes."""
         self._processes.close()
 
+    def reads_pages(self, path: str) -> bool:
+        """Return whether the view of a path is answered in a page process."""
+        try:
+            return is_reading(resolve(path).func)
+        except Resolver404:
+            return False
+
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         match = _match_of(environ)
         if match is None or not is_reading(match.func):

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from gunicorn import http
 from gunicorn.workers.gthread import TConn, ThreadWorker
@@ -31,6 +32,8 @@ BODY_WITHIN: Final = 30.0
 LINGER: Final = 2.0  # seconds in which a client may take note of the end
 MAX_LINGERING: Final = 500  # connections; more are closed at once
 MAX_UNTAKEN: Final = 100  # answers that clients are behind with
+MAX_READERS: Final = 50  # requests that wait for a thread because they read pages
+READERS_WITHIN: Final = 10.0  # seconds until they are told to come again
 # Seconds in which the next bytes of a large body come, or some of an answer are taken.
 STALL: Final = 20
 MAX_HEAD: Final = 32 * 1024
@@ -89,6 +92,10 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.untaken: dict[TConn, _Untaken] = {}  # who took something last stands last
         self.n_waiting = 0  # threads that may wait for a client
         self.counting = threading.Lock()
+        self.reading: set[TConn] = set()  # whose requests read pages, and have a thread
+        self.readers: dict[
+            TConn, float
+        ] = {}  # those that wait for one, with when they are given up
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -130,6 +137,9 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         """Send what is left of an answer, then keep the connection for its next request or end it."""
         if conn.is_large:
             self._give_place_back()
+        if conn in self.reading:
+            self.reading.remove(conn)
+            self._begin_reading()
         answer = self.answers.pop(conn, None)
         if answer is None or answer.is_sent:
             self._keep_or_end(conn, fs)
@@ -153,6 +163,9 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         now = time.monotonic()
         for request in [request for request in self.arriving.values() if request.ends_at <= now]:
             self._refuse(request, 408)
+        for conn in [conn for conn, ends_at in self.readers.items() if ends_at <= now]:
+            del self.readers[conn]
+            self._answer_shortly(conn, 503)
         for untaken in [untaken for untaken in self.untaken.values() if untaken.ends_at <= now]:
             self._give_up(untaken)
         for sock in [sock for sock, ends_at in self.lingering.items() if ends_at <= now]:
@@ -243,19 +256,52 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             conn.parser = http.get_parser(self.cfg, conn.sock, conn.client)
         conn.parser.unreader.unread(bytes(request.data))
         conn.data_ready = True
-        super().enqueue_req(conn)
+        if not self._reads_pages(request.data):
+            super().enqueue_req(conn)
+        elif len(self.readers) < MAX_READERS:
+            self.readers[conn] = time.monotonic() + READERS_WITHIN
+            self._begin_reading()
+        else:
+            self._answer_shortly(conn, 503)
+
+    def _reads_pages(self, data: bytearray) -> bool:
+        """Return whether the view that a request asks for reads pages, which a page process does for it."""
+        _, _, rest = bytes(data[:MAX_HEAD]).partition(b" ")
+        try:
+            target = urlsplit(rest.partition(b" ")[0].decode("latin-1"))
+        except ValueError:
+            return False
+        return bool(self.wsgi.reads_pages(unquote(target.path)))
+
+    def _begin_reading(self) -> None:
+        """Give threads to requests that read pages, but a quarter of them: those answer all others meanwhile.
+
+        A thread waits for a page process, and these are few: one person who asks for many pages at once would
+        keep everybody waiting.
+        """
+        while self.readers and len(self.reading) < max(1, self.cfg.threads * 3 // 4):
+            conn = next(iter(self.readers))
+            del self.readers[conn]
+            self.reading.add(conn)
+            super().enqueue_req(conn)
 
     def _refuse(self, request: _Arriving, status: int) -> None:
         self._forget(request)
+        if request.data:  # else the client said nothing, and browsers open connections ahead
+            self._answer_shortly(request.conn, status)
+        else:
+            self._linger(request.conn)
+
+    def _answer_shortly(self, conn: TConn, status: int) -> None:
+        """Answer with a status alone, and end the connection."""
         phrase = REFUSALS[status]
         answer = b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n" % (
             status,
             phrase,
         )
-        if request.data:  # else the client said nothing, and browsers open connections ahead
-            with suppress(OSError):
-                request.conn.sock.send(answer)
-        self._linger(request.conn)
+        with suppress(OSError):
+            conn.sock.send(answer)
+        self._linger(conn)
 
     def _forget(self, request: _Arriving) -> None:
         self.arriving.pop(request.conn, None)

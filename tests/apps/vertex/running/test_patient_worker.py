@@ -10,6 +10,7 @@ import selectors
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -18,6 +19,7 @@ from types import SimpleNamespace
 from urllib.request import urlopen
 
 import pytest
+from gunicorn.workers.gthread import ThreadWorker
 
 from tests.installation import new_installation, wait_until
 from tests.servers import free_port
@@ -215,10 +217,20 @@ def test_a_client_that_leaves_before_it_is_asked_for_the_body_ends_nothing() -> 
     assert request.n_wanted is not None
 
 
+class FakeConn:
+    """A connection as gunicorn keeps it."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock, self.client, self.is_large = sock, ("127.0.0.1", 1), False
+        self.parser = SimpleNamespace(unreader=SimpleNamespace(unread=lambda _data: None))
+
+
 def worker_without_connections() -> PatientWorker:
     worker = PatientWorker.__new__(PatientWorker)
     worker.n_waiting_bytes, worker.n_waiting, worker.lingering = 0, 0, {}
     worker.answers, worker.counting = {}, threading.Lock()
+    worker.arriving, worker.untaken, worker.pending_conns = {}, {}, deque()
+    worker.readers, worker.reading = {}, set()
     worker.poller, worker.log = selectors.DefaultSelector(), logging.getLogger(__name__)
     return worker
 
@@ -268,8 +280,7 @@ def test_large_bodies_have_half_of_the_threads(monkeypatch: pytest.MonkeyPatch) 
     head = FORM % (URL_ENCODED, 10**9)
     pairs = [socket.socketpair() for _ in range(3)]
     requests = [
-        _Arriving(SimpleNamespace(sock=ours), time.monotonic() + 60, bytearray(head))
-        for ours, _ in pairs
+        _Arriving(FakeConn(ours), time.monotonic() + 60, bytearray(head)) for ours, _ in pairs
     ]
     for request in requests:
         worker._advance(request)
@@ -283,6 +294,40 @@ def test_large_bodies_have_half_of_the_threads(monkeypatch: pytest.MonkeyPatch) 
     assert next_one == handed_over[-1], "a place is free again"
     for sock in [sock for pair in pairs for sock in pair]:
         sock.close()
+
+
+def test_a_quarter_of_the_threads_waits_for_no_page_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker = worker_without_connections()
+    worker.cfg, worker.alive, worker.nr_conns = SimpleNamespace(threads=4), True, 6
+    worker.wsgi = SimpleNamespace(reads_pages=lambda path: path == "/sites/a b/table/")
+    with_thread: list[object] = []
+    monkeypatch.setattr(ThreadWorker, "enqueue_req", lambda _worker, conn: with_thread.append(conn))
+    monkeypatch.setattr(worker, "_forget", lambda _request: None)
+    ends = [socket.socketpair() for _ in range(6)]
+    *readers, other = [a_whole_request(ours) for ours, _ in ends]
+    for request in readers:
+        request.data[:] = b"GET http://localhost/sites/a%20b/table/?page=2 HTTP/1.1\r\n\r\n"
+        worker._hand_over(request)
+    worker._hand_over(other)
+    conns = [request.conn for request in readers]
+    assert with_thread == [*conns[:3], other.conn]
+
+    done: Future[bool] = Future()
+    done.set_result(False)
+    worker.finish_request(conns[0], done)
+    assert with_thread[4:] == [conns[3]], "a thread is free again"
+    worker.readers = dict.fromkeys(worker.readers, 0.0)
+    worker.murder_pending()
+    assert ends[4][1].recv(12) == b"HTTP/1.1 503"
+    for sock in [sock for pair in ends for sock in pair]:
+        sock.close()
+
+
+def a_whole_request(ours: socket.socket) -> _Arriving:
+    data = bytearray(b"GET /healthz HTTP/1.1\r\n\r\n")
+    return _Arriving(FakeConn(ours), time.monotonic() + 60, data)
 
 
 @pytest.mark.parametrize(
