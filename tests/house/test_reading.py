@@ -19,7 +19,7 @@ from monitoring.services.repair.repairing import repair_site
 from tests.syntax import parse_source
 from vertex import celery
 from vertex.core.tasks import FETCHING_WORK
-from vertex.core.views.page_reading import is_reading
+from vertex.core.views.page_reading import is_reading, keeps_threads
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ["vertex", "clustering", "annotation", "rules", "monitoring"]
@@ -51,6 +51,14 @@ CUT = {
     Name("clustering.algorithms.grouping", "RawPage"),
     Name("clustering.algorithms.clusterers", "CLUSTERERS"),
     Name("clustering.algorithms.automatic.page_features", "observe"),
+}
+
+
+# These have a child read a page, and a view waits for it. Who leaves out what no child is free for is not here.
+WAITING = {
+    Name("annotation.views.page.annotating", "read_of_page"),
+    Name("clustering.services.lists.list_tables", "tables_of_snapshot"),
+    Name("clustering.services.looks.frames", "show_page"),
 }
 
 
@@ -163,11 +171,16 @@ def _takes_a_tree_of_a_page(node: ast.stmt) -> bool:
 
 def way_to_parser(start: Name) -> list[Name]:
     """Return by what a name leads to the parser, the shortest way; nothing where it does not."""
+    return way_to({PARSER}, start)
+
+
+def way_to(ends: set[Name], start: Name) -> list[Name]:
+    """Return by what a name leads to one of some others, the shortest way; nothing where it does not."""
     ways = deque([[start]])
     seen = {start} | CUT
     while ways:
         way = ways.popleft()
-        if way[-1] == PARSER:
+        if way[-1] in ends:
             return way
         for following in sorted(mentions().get(way[-1], set()) - seen):
             seen.add(following)
@@ -201,6 +214,15 @@ def test_each_view_that_reads_pages_is_flagged() -> None:
     }
 
     assert {} == unflagged
+
+
+def test_each_view_that_waits_for_children_is_flagged() -> None:
+    waiting = {name: keeps_threads(view) for name, view in views() if way_to(WAITING, name)}
+
+    assert all(waiting.values()), [
+        str(name) for name, is_flagged in waiting.items() if not is_flagged
+    ]
+    assert len(waiting) >= 10, "the control"
 
 
 def test_each_command_that_reads_pages_has_limits() -> None:

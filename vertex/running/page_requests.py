@@ -43,7 +43,7 @@ from rules.services.learning.heavy_pages import mark_heavy
 from vertex import environment
 from vertex.core.exceptions import TooBusy
 from vertex.core.storage import StoreAway
-from vertex.core.views.page_reading import is_reading
+from vertex.core.views.page_reading import is_reading, keeps_threads
 from vertex.running.health import own_name
 from vertex.running.metrics import COUNTS_OF
 from vertex.running.page_answers import Head, answer_request
@@ -171,10 +171,10 @@ class PageRequests:
         """End the page processes."""
         self._processes.close()
 
-    def reads_pages(self, path: str) -> bool:
-        """Return whether the view of a path is answered in a page process."""
+    def keeps_threads(self, path: str) -> bool:
+        """Return whether a thread waits for pages to be read while the view of a path is answered."""
         try:
-            return is_reading(resolve(path).func)
+            return keeps_threads(resolve(path).func)
         except Resolver404:
             return False
 

@@ -93,9 +93,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.n_waiting = 0  # threads that may wait for a client
         self.counting = threading.Lock()
         self.reading: set[TConn] = set()  # whose requests read pages, and have a thread
-        self.readers: dict[
-            TConn, float
-        ] = {}  # those that wait for one, with when they are given up
+        # Those that wait for one, with when they are given up.
+        self.readers: dict[TConn, float] = {}
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -256,7 +255,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             conn.parser = http.get_parser(self.cfg, conn.sock, conn.client)
         conn.parser.unreader.unread(bytes(request.data))
         conn.data_ready = True
-        if not self._reads_pages(request.data):
+        if not self._keeps_threads(request.data):
             super().enqueue_req(conn)
         elif len(self.readers) < MAX_READERS:
             self.readers[conn] = time.monotonic() + READERS_WITHIN
@@ -264,20 +263,20 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         else:
             self._answer_shortly(conn, 503)
 
-    def _reads_pages(self, data: bytearray) -> bool:
-        """Return whether the view that a request asks for reads pages, which a page process does for it."""
+    def _keeps_threads(self, data: bytearray) -> bool:
+        """Return whether a thread waits for pages to be read while a request is answered."""
         _, _, rest = bytes(data[:MAX_HEAD]).partition(b" ")
         try:
             target = urlsplit(rest.partition(b" ")[0].decode("latin-1"))
         except ValueError:
             return False
-        return bool(self.wsgi.reads_pages(unquote(target.path)))
+        return bool(self.wsgi.keeps_threads(unquote(target.path)))
 
     def _begin_reading(self) -> None:
         """Give threads to requests that read pages, but a quarter of them: those answer all others meanwhile.
 
-        A thread waits for a page process, and these are few: one person who asks for many pages at once would
-        keep everybody waiting.
+        A thread waits for a page process or a child, and these are few: one person who asks for many pages at
+        once would keep everybody waiting.
         """
         while self.readers and len(self.reading) < max(1, self.cfg.threads * 3 // 4):
             conn = next(iter(self.readers))

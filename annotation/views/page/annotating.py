@@ -35,7 +35,7 @@ from clustering.services.children.stored import call_on_page
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_children
 
 P = ParamSpec("P")
 
@@ -205,6 +205,7 @@ def _blocked(
     return render(request, "annotation/page/annotate_blocked.html", context, status=200)
 
 
+@waits_for_children
 @needs_role(Role.EDITOR)
 @require_GET
 def page_outline(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
@@ -214,6 +215,7 @@ def page_outline(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) ->
     return answer
 
 
+@waits_for_children
 @needs_role(Role.EDITOR)
 @require_GET
 def page_node(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> HttpResponse:
@@ -239,6 +241,7 @@ def page_node(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> Htt
     return render(request, "annotation/page/node.html", context)
 
 
+@waits_for_children
 @needs_role(Role.EDITOR)
 @require_GET
 def page_suggestions(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:

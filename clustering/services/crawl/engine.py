@@ -42,9 +42,8 @@ BEAT_SECONDS: Final = 1.0  # between two looks whether the jobs are still held
 LEASE_BEAT_SECONDS: Final = 15.0  # after which the leases of jobs and hosts are renewed
 MAX_HELD_BYTES: Final = 64 * 1024 * 1024  # answers that wait to be stored
 MAX_SLEEP: Final = 0.5  # seconds without a look at anything
-TURN_SECONDS: Final = (
-    120.0  # after which work that decides page by page gives its thread to what waits
-)
+# After which work that decides page by page gives its thread to what waits.
+TURN_SECONDS: Final = 120.0
 NO_JOB: Final = 0
 
 log = structlog.get_logger(__name__)

@@ -18,10 +18,12 @@ from clustering.models import Snapshot
 from clustering.services.looks import assets, frames
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import waits_for_children
 
 ASSET_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
+@waits_for_children
 @xframe_options_sameorigin
 @needs_role(Role.VIEWER)
 @require_GET

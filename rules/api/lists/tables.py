@@ -25,6 +25,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query
 from vertex.core.models import Role, Scope, Site
 from vertex.core.models.sites import SITE_NAME
+from vertex.core.views.page_reading import waits_for_children
 
 OF_COLUMN = ("name", "kind", "is_multi", "n_filled")
 OF_TABLE = ("rank", "score", "n_records", "detail_column", "next_url", "pages", "is_cut")
@@ -115,6 +116,7 @@ class NewTable(Body):
     )
 
 
+@waits_for_children
 class Tables(ApiView):
     @endpoint(
         "list_tables",
@@ -146,6 +148,7 @@ class Tables(ApiView):
         return row_of_job(job)
 
 
+@waits_for_children
 class PageTables(PageView):
     @endpoint(
         "list_page_tables",
@@ -160,6 +163,7 @@ class PageTables(PageView):
         return _tables_of(subject.latest_snapshot)
 
 
+@waits_for_children
 class SnapshotTables(SnapshotView):
     @endpoint(
         "list_snapshot_tables",
@@ -174,6 +178,7 @@ class SnapshotTables(SnapshotView):
         return _tables_of(subject)
 
 
+@waits_for_children
 class TableRows(SnapshotView):
     @endpoint(
         "list_table_rows",

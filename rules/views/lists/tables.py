@@ -37,7 +37,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import choice_of
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_children
 from vertex.core.views.toasts import tell, tell_of_job
 
 JOBS = (pasted_lists.FETCHING, accepting_lists.ACCEPT_LIST.task)
@@ -95,6 +95,7 @@ def table_job(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return render(request, "rules/lists/table_job.html", context)
 
 
+@waits_for_children
 @needs_role(Role.VIEWER)
 @require_GET
 def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
@@ -132,6 +133,7 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return render(request, "rules/lists/page_table.html", context)
 
 
+@waits_for_children
 @needs_role(Role.VIEWER)
 @require_GET
 def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpResponse:

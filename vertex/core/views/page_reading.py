@@ -1,4 +1,7 @@
-"""Which views read strangers' pages: they are answered in page processes, all others must not."""
+"""Which views read strangers' pages: they are answered in page processes, all others must not.
+
+Those that have children read a page are told as well: a thread waits for them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, Final, TypeVar
 View = TypeVar("View", bound=Callable[..., Any])
 
 READS_PAGES: Final = "reads_pages"
+WAITS_FOR_CHILDREN: Final = "waits_for_children"
 
 
 def reads_pages(view: View) -> View:
@@ -16,7 +20,22 @@ def reads_pages(view: View) -> View:
     return view
 
 
+def waits_for_children(view: View) -> View:
+    """Leave threads to others while a view, or one of a class, is answered: children read pages for it."""
+    setattr(view, WAITS_FOR_CHILDREN, True)
+    return view
+
+
 def is_reading(view: object) -> bool:
     """Return whether a view that an address leads to reads pages."""
+    return _has_flag(view, READS_PAGES)
+
+
+def keeps_threads(view: object) -> bool:
+    """Return whether a thread waits for pages to be read while a view is answered."""
+    return is_reading(view) or _has_flag(view, WAITS_FOR_CHILDREN)
+
+
+def _has_flag(view: object, flag: str) -> bool:
     of_class = getattr(view, "cls", None) or getattr(view, "view_class", None)
-    return bool(getattr(of_class or view, READS_PAGES, False))
+    return bool(getattr(of_class or view, flag, False))

@@ -301,7 +301,7 @@ def test_a_quarter_of_the_threads_waits_for_no_page_process(
 ) -> None:
     worker = worker_without_connections()
     worker.cfg, worker.alive, worker.nr_conns = SimpleNamespace(threads=4), True, 6
-    worker.wsgi = SimpleNamespace(reads_pages=lambda path: path == "/sites/a b/table/")
+    worker.wsgi = SimpleNamespace(keeps_threads=lambda path: path == "/sites/a b/table/")
     with_thread: list[object] = []
     monkeypatch.setattr(ThreadWorker, "enqueue_req", lambda _worker, conn: with_thread.append(conn))
     monkeypatch.setattr(worker, "_forget", lambda _request: None)
