@@ -13,6 +13,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from django.core.signals import got_request_exception
 from django.core.wsgi import get_wsgi_application
 
+from clustering.services.children.child import was_short_of_memory
 from clustering.services.children.limits import joined
 from vertex.running.known_services import connect_to_known_services_only
 
@@ -71,6 +72,8 @@ def load_application() -> tuple[Callable[[WSGIEnvironment, StartResponse], Any],
 
     def note(**_kwargs: object) -> None:
         error = sys.exc_info()[1]
+        if was_short_of_memory():
+            failures.append(str(error))
         while error is not None:  # others are raised where one is handled
             if isinstance(error, OutOfMemory):
                 failures.append(str(error))

@@ -9,7 +9,8 @@ import resource
 import signal
 import sys
 from importlib import import_module
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, Final
 
 from clustering.services.children.limits import (
     MAX_ANSWER_BYTES,
@@ -20,6 +21,8 @@ from clustering.services.children.limits import (
     unpacked,
     write_message,
 )
+
+NEARLY_ALL: Final = 0.9  # of the memory that a process may have
 
 
 def serve(cpu_seconds: int, memory: int, answers: IO[bytes], *, may_write: bool = False) -> None:
@@ -54,14 +57,30 @@ def answer_call(call: bytes) -> bytes:
         returned = getattr(import_module(module), function)(*values, **named_values)
         parts: list[bytes] = []
         answer = joined({"returned": packed(returned, parts)}, parts)
-    except (MemoryError, RecursionError):
-        return joined({"stopped": "it needs more memory than it may have"}, [])
     except Exception as error:  # noqa: BLE001 - the parent raises it, with its name
+        if isinstance(error, MemoryError | RecursionError) or was_short_of_memory():
+            return joined({"stopped": "it needs more memory than it may have"}, [])
         return joined({"failed": f"{type(error).__name__}: {error}"}, [])
     if len(answer) > MAX_ANSWER_BYTES:
         size = f"{len(answer):,} bytes; at most {MAX_ANSWER_BYTES:,} are taken"
         return joined({"stopped": f"what is made of it has {size}"}, [])
     return answer
+
+
+def was_short_of_memory() -> bool:
+    """Return whether this process once had nearly all the memory that it may have.
+
+    Where an allocation fails, Python and its libraries raise whatever comes, such as "'frame' object is not
+    callable".
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return False
+    for line in Path("/proc/self/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "VmPeak":
+            return int(value.split()[0]) * 1024 > NEARLY_ALL * limit
+    return False
 
 
 def _refuse_connections(event: str, _arguments: tuple[Any, ...]) -> None:

@@ -54,6 +54,16 @@ def greedy(body: bytes, _content_type: str = "") -> int:
     return len(body * 3 * 1024**3)
 
 
+def confused(_body: bytes) -> None:
+    """Raise what Python raises now and then where an allocation fails."""
+    taken = []
+    try:
+        while True:
+            taken.append(bytearray(1024**2))
+    except MemoryError:
+        raise TypeError("'frame' object is not callable") from None
+
+
 def parses(n_elements: int) -> int:
     """Parse a page whose tree is larger than a child's memory."""
     tree = parse_page(b"<html><body>" + b"<p>1<i>2</i>" * n_elements).tree

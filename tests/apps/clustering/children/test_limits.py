@@ -46,6 +46,7 @@ def test_it_returns_what_the_function_returns(child: LimitedChild) -> None:
     [
         (burdens.endless, (b"x",), "more than 1 seconds of a processor"),
         (burdens.greedy, (b"x",), "more memory than it may have"),
+        (burdens.confused, (b"x",), "more memory than it may have"),
         (burdens.parses, (800_000,), "more memory than it may have"),
         (burdens.crash, (b"x",), rf"status -{signal.SIGABRT.value}"),
         (burdens.talks, (b"x", limits.MAX_ANSWER_BYTES), "bytes; at most|ends its process"),

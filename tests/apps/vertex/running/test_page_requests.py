@@ -30,7 +30,14 @@ from tests.apps.clustering.api_cast import page_of, site_of
 from tests.installation import Installation, new_installation, wait_until
 from tests.servers import free_port
 from vertex.core.views.page_reading import reads_pages
-from vertex.running.page_requests import WALL_SECONDS, ReadingStopped, mark_those_too_heavy
+from vertex.running import page_answers
+from vertex.running.page_answers import answer_request
+from vertex.running.page_requests import (
+    WALL_SECONDS,
+    ReadingStopped,
+    health_request,
+    mark_those_too_heavy,
+)
 
 PAGE = "<html><body><h1>Lamp</h1><p>12 EUR</p></body></html>"
 HEAVY_URL = "https://shop.example/heavy.html"
@@ -197,9 +204,14 @@ def be_stopped(request: HttpRequest) -> HttpResponse:
     raise ReadingStopped("this was stopped", may_be_saved=request.method == "POST")
 
 
+def be_confused(_request: HttpRequest) -> HttpResponse:
+    raise TypeError("'frame' object is not callable")
+
+
 handler500 = "vertex.views.failures.server_error"
 urlpatterns = [
     path("stopped/", be_stopped),
+    path("confused/", be_confused),
     path("unflagged/", read_unflagged),
     path("flagged/", read_flagged),
     path("streamed/", read_while_sent),
@@ -241,3 +253,16 @@ def test_where_the_store_is_away_no_page_is_called_too_heavy(settings: Settings)
 
     assert 0 == mark_those_too_heavy([body])
     assert not Snapshot.objects.exclude(problem="").exists()
+
+
+@pytest.mark.urls("tests.apps.vertex.running.test_page_requests")
+@pytest.mark.django_db
+def test_an_error_where_memory_was_short_is_no_fault_of_the_view(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fields = health_request() | {"PATH_INFO": "/confused/"}
+
+    assert b"500 Internal Server Error" in answer_request(fields, b"")
+    monkeypatch.setattr(page_answers, "was_short_of_memory", lambda: True)
+    with pytest.raises(MemoryError):
+        answer_request(fields, b"")
