@@ -148,13 +148,16 @@ def _in_lists(fields: Sequence[FoundField]) -> list[FoundField]:
     names = [_name_of_list(slots[leader]) for leader in leaders]
     unique = unique_names(names, range(len(names), 0, -1))
     name_by_leader = dict(zip(leaders, unique, strict=True))
-    list_by_id = {id(slots[member]): leader for member, leader in leader_of.items()}
-    return [
-        replace(field, list_name=name_by_leader[leader], leader=slots[leader])
-        if field.is_multi and (leader := list_by_id.get(id(field.slot))) is not None
-        else field
-        for field in fields
-    ]
+    leader_by_id = {id(slots[member]): leader for member, leader in leader_of.items()}
+    in_lists = []
+    for field in fields:
+        leader = leader_by_id.get(id(field.slot)) if field.is_multi else None
+        if leader is None:
+            in_lists.append(field)
+        else:
+            named = replace(field, list_name=name_by_leader[leader], leader=slots[leader])
+            in_lists.append(named)
+    return in_lists
 
 
 def _name_of_list(slot: DataSlot) -> str:

@@ -16,6 +16,7 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import F
 
 from rules.models import ChangeCounter, Record, RecordVersion
+from rules.services.records.record_rows import JSON_NAMES
 
 Row = dict[str, Any]  # the columns of a record that an extraction gives
 
@@ -33,7 +34,6 @@ CONTENT: Final = (
 BESIDE_CONTENT: Final = ("confidence", "nodes", "record_confidence", "index")
 CAME_FROM: Final = ("cluster_id", "rule_id", "snapshot_id")
 NAMES: Final = ("page_id", "key", "site_id", *CAME_FROM, *CONTENT, *BESIDE_CONTENT)
-AS_JSON: Final = frozenset({*CONTENT, "confidence", "nodes"} - {"details_url"})
 
 
 def upsert_records(rows: Iterable[Row], *, pages: Sequence[int], now: datetime) -> dict[str, int]:
@@ -156,7 +156,7 @@ _TYPES: Final = {
     "details_url": "text",
 }
 _COLUMNS = ", ".join(
-    f'"{name}" {"jsonb" if name in AS_JSON else _TYPES.get(name, "bigint")}' for name in NAMES
+    f'"{name}" {"jsonb" if name in JSON_NAMES else _TYPES.get(name, "bigint")}' for name in NAMES
 )
 _CREATE_STAGE = f"""
     CREATE TEMPORARY TABLE IF NOT EXISTS record_stage (place integer, state text DEFAULT 'new', {_COLUMNS})
@@ -240,6 +240,7 @@ def _fill_stage(cursor: CursorWrapper, rows: Sequence[Row]) -> None:
     with cursor.copy(_COPY) as copy:
         for place, row in enumerate(rows):
             columns = (
-                orjson.dumps(row[name]).decode() if name in AS_JSON else row[name] for name in NAMES
+                orjson.dumps(row[name]).decode() if name in JSON_NAMES else row[name]
+                for name in NAMES
             )
             copy.write_row((place, *columns))
