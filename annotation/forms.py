@@ -43,7 +43,8 @@ class AddVerticalForm(VerticalForm):
     name = forms.CharField(
         max_length=63,
         validators=[ATTRIBUTE_NAME],
-        help_text="As commands, rules and exports call it: product, real_estate. It cannot change later.",
+        help_text="As commands, rules and exports call it: product, real_estate. "
+        "It cannot change later.",
         widget=forms.TextInput(attrs=PLAIN | {"autofocus": True}),
     )
     field_order = ["name", "description", "version"]

@@ -1,7 +1,7 @@
 """How fast and with how few keys clusters are annotated, measured in a real browser.
 
-The editor is a script that knows the truth, confirms what is right, corrects what is not by keyboard alone
-and stops where the product says that no further page is needed.
+The editor is a script that knows the truth, confirms what is right, corrects what is not by
+keyboard alone and stops where the product says that no further page is needed.
 """
 
 from __future__ import annotations
@@ -40,12 +40,15 @@ PAUSE = 1_000  # milliseconds that a person looks at a page at least
 N_FILLINGS = 320  # about 85 KB with 1,300 elements beside the page itself
 FILLING = "".join(
     f'<li class="also item-{n % 7}"><a href="/guide/{n}"><span class="t">'
-    f"Guide {n * 37 % 991} of the workshop</span></a><p>Spare parts for {n % 9 + 2} years, a repair table in "
-    f"every shop, a map of the way and {n * 53 % 887} hints on how to care for what one bought.</p></li>"
+    f"Guide {n * 37 % 991} of the workshop</span></a><p>Spare parts for {n % 9 + 2} years, "
+    "a repair table in "
+    f"every shop, a map of the way and {n * 53 % 887} hints on how to care for what one "
+    "bought.</p></li>"
     for n in range(N_FILLINGS)
 )
-# From the key to the frame in which the next sample is painted; from the question of what is learnt to the
-# frame in which the panel is painted. The window listens, because the page stops the keys that it knows.
+# From the key to the frame in which the next sample is painted; from the question of what is learnt
+# to the frame in which the panel is painted. The window listens, because the page stops the keys
+# that it knows.
 CLOCK = """
 window.accepted = [];
 window.panels = [];
@@ -96,14 +99,20 @@ def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own page
         for name, cluster in figures["clusters"].items()
     ]
     return (
-        f"{N_SAMPLES} samples of about 100 KB with 8 attributes; one web server of one process, as `up` "
-        "starts it. Accept and next: from the key to the next page on the screen. Rule panel: from the "
-        "question to the panel on the screen, with all pages annotated so far. Both are measured in the "
-        "browser. Processor: what the server spends on all that an accepted page asks: to save it, learn, "
-        "run the rule on all samples, propose on this page and the next, and load the one after.\n\n"
+        f"{N_SAMPLES} samples of about 100 KB with 8 attributes; "
+        "one web server of one process, as `up` "
+        "starts it. Accept and next: from the key to the next page on the screen. "
+        "Rule panel: from the "
+        "question to the panel on the screen, with all pages annotated so far. "
+        "Both are measured in the "
+        "browser. Processor: what the server spends on all that an accepted page asks: "
+        "to save it, learn, "
+        "run the rule on all samples, propose on this page and the next, "
+        "and load the one after.\n\n"
         f"{markdown_table(['what', 'times', 'median ms', 'p95 ms', 'most ms'], _waits(figures))}\n\n"
         "Wanted: 95 % of accept and next below 100 ms, of the rule panel below 1,000 ms.\n\n"
-        "From nothing to the stop sign, with the keyboard alone and with suggestions; every typed character "
+        "From nothing to the stop sign, with the keyboard alone and with suggestions; "
+        "every typed character "
         "counts as a key:\n\n"
         + markdown_table(["site", "attributes", "samples", "pages", "keys", "corrected"], rows)
         + f"\n\n{mean:.2f} pages a cluster (wanted: at most 1.4)."

@@ -32,7 +32,8 @@ def run(_data: Path | None) -> str:
     n_clusters = len({json.loads(line)["cluster"] for line in lines.splitlines()})
     rows = [[f"{N_PAGES:,} pages, {n_bytes / 2**20:.0f} MiB", f"{seconds:.1f}", n_clusters]]
     return (
-        "Pages of two editions of the four demo sites as if they were one site, from the start of the "
+        "Pages of two editions of the four demo sites as if they were one site, "
+        "from the start of the "
         "command to its end. Bar: 60 s.\n\n" + markdown_table(["site", "seconds", "clusters"], rows)
     )
 

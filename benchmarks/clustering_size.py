@@ -258,7 +258,8 @@ def undo() -> list[list[object]]:
             cursor.execute(_INSERT_MEMBERSHIPS, [pk, first, first, N_FOUND - 1, site.pk])
         cursor.execute("ANALYZE")
         cursor.execute(
-            "SELECT page_id FROM clustering_pagemembership WHERE clustering_id = %s AND cluster_id = %s "
+            "SELECT page_id FROM clustering_pagemembership WHERE clustering_id = %s AND "
+            "cluster_id = %s "
             "ORDER BY page_id LIMIT %s",
             [clustering.pk, clusters[1].pk, N_SPLIT],
         )

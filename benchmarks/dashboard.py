@@ -66,17 +66,24 @@ def run(_data: Path | None) -> str:
     return (
         f"{N_SITES:,} sites with {N_CLUSTERS} clusters each, {N_DAYS} days of checks and coverage, "
         f"{N_ALERTS} open alerts and {N_CHANGES} site changes, and the stream on: "
-        f"{N_SITES * N_CLUSTERS:,} freshness goals and {N_SITES * N_CLUSTERS * N_PAGES:,} pages with records that are "
-        f"visited again. {N_REQUESTS} requests a page, through all of the application but the socket: the "
-        "milliseconds of processor time that this process and the one of the database take together, and those "
-        f"that pass by the clock, which other work on the machine draws out: {line['load']:.0f} processes wanted "
+        f"{N_SITES * N_CLUSTERS:,} freshness goals and {N_SITES * N_CLUSTERS * N_PAGES:,} pages "
+        "with records that are "
+        f"visited again. {N_REQUESTS} requests a page, through all of the application but "
+        "the socket: the "
+        "milliseconds of processor time that this process and the one of the database take "
+        "together, and those "
+        "that pass by the clock, which other work on the machine draws out: "
+        f"{line['load']:.0f} processes wanted "
         f"its {os.cpu_count()} cores meanwhile. Bar: p95 of {BAR} ms for the overview.\n\n"
         + markdown_table(
             ["page", "processor, median", "p95", "clock, median", "p95", "queries"], rows
         )
-        + f"\n\nThe daily round: {planned['sites']:,} sites planned in {planned['seconds']:.1f} s, from "
-        f"{planned['least']} to {planned['most']} checks in each hour of the day; a tick starts the "
-        f"{planned['due']} that are due in one minute in {planned['tick']:.2f} s by the clock, and as many again after a "
+        + f"\n\nThe daily round: {planned['sites']:,} sites planned in "
+        f"{planned['seconds']:.1f} s, from "
+        f"{planned['least']} to {planned['most']} checks in each hour of the day; "
+        "a tick starts the "
+        f"{planned['due']} that are due in one minute in {planned['tick']:.2f} s by the clock, "
+        "and as many again after a "
         f"restart: {planned['again']}.\n\n" + lag_message(line["simulated"])
     )
 
@@ -84,10 +91,14 @@ def run(_data: Path | None) -> str:
 def lag_message(simulated: dict[str, Any]) -> str:
     """Say how late checks and visits began in the simulated hours."""
     return (
-        f"{SIMULATED_HOURS} simulated hours: the clock ticks every {TICK.total_seconds():.0f} seconds, and each job that "
-        f"it starts ends at once. {simulated['checks']:,} checks and {simulated['visits']:,} jobs that visit pages were "
-        f"started; what was due began {simulated['median']:.0f} s later (median), {simulated['p99']:.0f} s at the 99th "
-        f"percentile, the time that the tick itself takes included (bar: {LAG_BAR} s). Started twice: "
+        f"{SIMULATED_HOURS} simulated hours: the clock ticks every {TICK.total_seconds():.0f} "
+        "seconds, and each job that "
+        f"it starts ends at once. {simulated['checks']:,} checks and {simulated['visits']:,} jobs "
+        "that visit pages were "
+        f"started; what was due began {simulated['median']:.0f} s later (median), "
+        f"{simulated['p99']:.0f} s at the 99th "
+        f"percentile, the time that the tick itself takes included (bar: {LAG_BAR} s). "
+        "Started twice: "
         f"{simulated['twice']}. A tick takes {simulated['tick']:.2f} s (median)."
     )
 

@@ -1,7 +1,7 @@
 """What storing records costs by COPY and by Django's bulk upsert, a page of the API, the export of a million.
 
-Run it on PostgreSQL with: python -m tests.servers --postgres -- python -m benchmarks.run extraction_storing
-All that it writes is undone.
+Run it on PostgreSQL with: python -m tests.servers --postgres -- python -m benchmarks.run
+extraction_storing All that it writes is undone.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ N_ROUNDS = 3
 N_GOOD, PAUSE = 20, 0.5  # sites beside hostile ones, seconds between two requests
 SECONDS = 60.0  # of a crawl beside them
 NEIGHBOURS = (
-    f"Time between two pages of {N_GOOD} sites, asked every {PAUSE:g} s: p95 beside a site that hangs, one that "
+    f"Time between two pages of {N_GOOD} sites, asked every {PAUSE:g} s: "
+    "p95 beside a site that hangs, one that "
     "drips, one of bombs and one of hostile pages, against without them"
 )
 

@@ -55,12 +55,18 @@ def run(data: Path | None) -> str:
     result = {name: [validate(cluster, name) for cluster in clusters] for name in LEARNERS}
     left_out = "" if data else " The SWDE sites are left out: no folder of data was given."
     return (
-        f"{len(clusters)} clusters. Pages are annotated in the order of `draw_samples` until all other "
-        f"samples are right, at most {MOST_ANNOTATED}; the rule is judged on {N_TEST} pages that are no "
-        "samples. A page counts for precision where the rule finds something, for recall where there is "
-        "something; it is right where all values are. The paper has some 300 clusters of 20 sites and shows "
-        "a chart without figures: precision close to 100 %, recall above 99 % for all attributes, 2.3 pages "
-        f"annotated, 70 ms a page. A rule is valid with precision 1 and recall above {LEAST_RECALL}."
+        f"{len(clusters)} clusters. Pages are annotated in the order of `draw_samples` "
+        "until all other "
+        f"samples are right, at most {MOST_ANNOTATED}; the rule is judged on {N_TEST} "
+        "pages that are no "
+        "samples. A page counts for precision where the rule finds something, "
+        "for recall where there is "
+        "something; it is right where all values are. The paper has some 300 clusters of 20 "
+        "sites and shows "
+        "a chart without figures: precision close to 100 %, "
+        "recall above 99 % for all attributes, 2.3 pages "
+        "annotated, 70 ms a page. A rule is valid with precision 1 and recall above "
+        f"{LEAST_RECALL}."
         f"{left_out}\n\n"
         f"{summary(result)}\n\n{by_attribute(result)}"
     )
@@ -117,7 +123,10 @@ def summary(validated: dict[str, list[Validated]]) -> str:
             f"{mean(cluster.n_annotated for cluster in clusters):.2f}",
             f"{mean(p for cluster in clusters for p, _ in cluster.figures.values()):.4f}",
             f"{mean(r for cluster in clusters for _, r in cluster.figures.values()):.4f}",
-            f"{sum(cluster.n_valid for cluster in clusters)} of {sum(len(cluster.figures) for cluster in clusters)}",
+            (
+                f"{sum(cluster.n_valid for cluster in clusters)} of "
+                f"{sum(len(cluster.figures) for cluster in clusters)}"
+            ),
             f"{mean(cluster.milliseconds for cluster in clusters):.1f}",
         ]
         for learner, clusters in validated.items()

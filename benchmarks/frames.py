@@ -37,7 +37,8 @@ POLICY = (
     "data:; base-uri 'none'; form-action 'none'; sandbox allow-scripts"
 )
 AROUND = (
-    f'<!doctype html><div data-page-frame><iframe src="/frame" data-token="{TOKEN}" sandbox="allow-scripts">'
+    f'<!doctype html><div data-page-frame><iframe src="/frame" data-token="{TOKEN}" '
+    'sandbox="allow-scripts">'
     "</iframe></div>"
 )
 
@@ -197,10 +198,13 @@ def section(figures: list[Figures]) -> str:
         rows,
     )
     return (
-        "For each element that the browser finds at some point of its boxes, the mouse is pressed at such a "
-        "point: right is the share of clicks that take exactly that element. A tree is exact where the "
+        "For each element that the browser finds at some point of its boxes, "
+        "the mouse is pressed at such a "
+        "point: right is the share of clicks that take exactly that element. "
+        "A tree is exact where the "
         "browser's elements, parents and texts are those of the stored page. At most "
-        f"{MOST_CLICKS} elements of a page; real pages are shown without their style sheets.\n\n{table}"
+        f"{MOST_CLICKS} elements of a page; real pages are shown without their style "
+        f"sheets.\n\n{table}"
     )
 
 

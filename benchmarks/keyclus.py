@@ -44,14 +44,18 @@ def run(data: Path | None = None) -> str:  # noqa: ARG001 - the pages are made h
         ],
         [
             f"observe {N_OBSERVED:,} pages of 100 KB",
-            f"{observed['observe']:.1f} ms a page ({observed['observe'] / observed['parse']:.1f} x parse)",
+            (
+                f"{observed['observe']:.1f} ms a page "
+                f"({observed['observe'] / observed['parse']:.1f} x parse)"
+            ),
             f"{observed['kept']:.1f} KB a page",
         ],
         ["assign a page by its paths", f"{observed['assign']:.2f} ms", "parse included"],
         ["assign a page by its bytes", f"{observed['assign_bytes']:.3f} ms", ""],
     ]
     return (
-        f"{N_PATHS:,} paths in {N_TYPES} types, {N_PATHS_OF_PAGE} paths and {N_TERMS} terms a page, "
+        f"{N_PATHS:,} paths in {N_TYPES} types, {N_PATHS_OF_PAGE} paths and "
+        f"{N_TERMS} terms a page, "
         "a query for every fourth page. Bar for 20,000 pages: 60 s and 4 GB; "
         "for 3,000 observed pages 500 MB.\n\n" + markdown_table(["what", "time", "memory"], rows)
     )

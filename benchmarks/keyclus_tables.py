@@ -225,7 +225,8 @@ def count_tabs(model: Model, observations: Sequence[PathPage]) -> int:
 def precision_of(name: str, key_paths: Sequence[str]) -> tuple[float, float] | None:
     """Return which shares of the key paths match a path of a value: of all, and of those on such pages.
 
-    The paths of a rule are those of the values that it is to extract, on the pages of the site's detail types.
+    The paths of a rule are those of the values that it is to extract, on the pages of the
+    site's detail types.
     """
     title, edition = name.rsplit(" ", 1)
     site = sites.load(title, edition)
@@ -299,13 +300,16 @@ def table_1(results: Sequence[SiteResult]) -> str:
     gain_fixed = fixed[KEYCLUS] / fixed[PATHS] - 1
     stuck = [result.name for result in results if result.fixed[KEYCLUS].rand < 0.1]
     return (
-        f"## Table 1: adjusted Rand\n\nMean and deviation over {N_SEEDS} seeds, with the best of shingle sizes "
-        "1 to 8 for each algorithm and site, as in the paper (50 seeds). Choosing the best size uses the types; "
+        f"## Table 1: adjusted Rand\n\nMean and deviation over {N_SEEDS} seeds, "
+        "with the best of shingle sizes "
+        "1 to 8 for each algorithm and site, as in the paper (50 seeds). "
+        "Choosing the best size uses the types; "
         "the last line has one size for all sites (KeyClus 1, path shingles and pq-grams 4).\n\n"
         + markdown_table(["site", *ALGORITHMS], rows)
-        + f"\n\nKeyClus gains {gain:+.0%} upon path shingles (the paper: +59 %), {gain_fixed:+.0%} with one size for "
-        f"all sites, and is above 0.9 on {n_above} of {len(results)} sites (the paper: 5 of 10).\n\n{REASONS}"
-        + f"\n\nOne cluster with k = 1: {', '.join(stuck) or 'no site'}."
+        + f"\n\nKeyClus gains {gain:+.0%} upon path shingles (the paper: +59 %), "
+        f"{gain_fixed:+.0%} with one size for "
+        f"all sites, and is above 0.9 on {n_above} of {len(results)} sites (the paper: "
+        f"5 of 10).\n\n{REASONS}" + f"\n\nOne cluster with k = 1: {', '.join(stuck) or 'no site'}."
     )
 
 
@@ -319,7 +323,8 @@ def table_2(results: Sequence[SiteResult]) -> str:
         for result in results
     ]
     return (
-        "## Table 2: best shingle size / clusters of 20 pages and more\n\nThe paper: a size of 1 or 2 is best for "
+        "## Table 2: best shingle size / clusters of 20 pages and more\n\nThe paper: "
+        "a size of 1 or 2 is best for "
         "KeyClus on every site.\n\n"
         + markdown_table(["site", "types of 20 pages", *ALGORITHMS], rows)
     )
@@ -331,7 +336,8 @@ def table_3(results: Sequence[SiteResult]) -> str:
         for result in results
     ]
     return (
-        "## Table 3: independent paths and tabs\n\nA tab is a pair of tab path and content. The last column has the "
+        "## Table 3: independent paths and tabs\n\nA tab is a pair of tab path and content. "
+        "The last column has the "
         "share of the pages on which the first key path stands.\n\n"
         + markdown_table(["site", "independent paths", "tabs", "pages with the first"], rows)
     )
@@ -357,9 +363,12 @@ def coverage(results: Sequence[SiteResult]) -> str:
     ]
     rows.append(["**mean**", *means])
     return (
-        f"## Pages without a key path, and pages in small clusters\n\nA small cluster has less than {SMALL_SHARE:.0%} of "
-        "the pages; pages in none count as well. The paper: 18 % of the pages have no key path; KeyClus and "
-        "pq-grams put less than 1.5 % of the pages into small clusters, path shingles nearly 8 %.\n\n"
+        "## Pages without a key path, and pages in small clusters\n\nA small cluster has less "
+        f"than {SMALL_SHARE:.0%} of "
+        "the pages; pages in none count as well. The paper: 18 % of the pages have no key path; "
+        "KeyClus and "
+        "pq-grams put less than 1.5 % of the pages into small clusters, "
+        "path shingles nearly 8 %.\n\n"
         + markdown_table(["site", "without key path", "of small types", *ALGORITHMS], rows)
     )
 
@@ -373,9 +382,12 @@ def table_5(results: Sequence[SiteResult]) -> str:
         means = [mean(column) for column in zip(*(pair for _, pair in judged), strict=True)]
         rows.append(["**mean**", *(f"**{figure:.0%}**" for figure in means)])
     return (
-        "## Table 5: key paths against the paths of values\n\nThe share of the key paths that share at least 90 % of the "
-        "path of a value to be extracted, from the root on: of all key paths, and of those on the pages that have such "
-        "values. The values are those of the sites' truth on their detail pages. The paper: 90 % in the second "
+        "## Table 5: key paths against the paths of values\n\nThe share of the key paths that "
+        "share at least 90 % of the "
+        "path of a value to be extracted, from the root on: of all key paths, "
+        "and of those on the pages that have such "
+        "values. The values are those of the sites' truth on their detail pages. The paper: "
+        "90 % in the second "
         "column.\n\n"
         + markdown_table(["site", "all key paths", "those on pages with values"], rows)
     )
@@ -391,7 +403,8 @@ def ablation_table(results: Sequence[SiteResult]) -> str:
         for title in ABLATIONS
     ]
     return (
-        "## Parameters and ablations\n\nAdjusted Rand with one seed. The defaults are the paper's; no other value was "
+        "## Parameters and ablations\n\nAdjusted Rand with one seed. The defaults are the paper's; "
+        "no other value was "
         "chosen by these figures.\n\n"
         + markdown_table(["KeyClus", "mean", *(result.name for result in results)], rows)
     )

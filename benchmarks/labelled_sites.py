@@ -1,6 +1,7 @@
 """Real and generated sites whose pages have known types, from the folder of labelled data.
 
-The sites for a last look are read by `listed_pages` where they are asked for, never by `load_sites`.
+The sites for a last look are read by `listed_pages` where they are asked for,
+never by `load_sites`.
 """
 
 from __future__ import annotations

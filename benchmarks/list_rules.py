@@ -105,9 +105,12 @@ def run(data: Path | None = None) -> str:
 
 
 INTRODUCTION = (
-    "All records of one page are annotated, of the page with the most of them; values are judged on up to "
-    f"{N_JUDGED} other pages, as mean F1 over the fields. A record is misaligned where it has a value of "
-    f"another record. “Fields dropped”: the same pages with {DROPPED:.0%} of the values but the first taken "
+    "All records of one page are annotated, of the page with the most of them; "
+    "values are judged on up to "
+    f"{N_JUDGED} other pages, as mean F1 over the fields. "
+    "A record is misaligned where it has a value of "
+    f"another record. “Fields dropped”: the same pages with {DROPPED:.0%} of the values but "
+    "the first taken "
     f"out at random. Wanted: F1 of at least {BAR}, no misaligned record."
 )
 
@@ -133,7 +136,10 @@ def table_of(title: str, clusters: Iterable[ListCluster]) -> str:
     ]
     results = [sum(mean) / len(mean) for mean in means.values()]
     n_good = sum(mean >= BAR for mean in means[0])
-    last = f"Mean F1 {results[0]:.3f}, with fields dropped {results[1]:.3f}; {n_good} of {len(rows)} reach {BAR}; "
+    last = (
+        f"Mean F1 {results[0]:.3f}, with fields dropped {results[1]:.3f}; "
+        f"{n_good} of {len(rows)} reach {BAR}; "
+    )
     return (
         f"## {title}\n\n{markdown_table(header, rows)}\n\n{last}misaligned records: {misaligned}."
     )

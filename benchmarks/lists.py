@@ -71,7 +71,8 @@ def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own rows
     ]
     slowest = max(p95 for _, p95 in of_sites)
     return (
-        f"{N_SITES:,} sites and {N_PAGES:,} pages with a snapshot each; {N_ROUNDS} requests a list, "
+        f"{N_SITES:,} sites and {N_PAGES:,} pages with a snapshot each; "
+        f"{N_ROUNDS} requests a list, "
         f"through all of the application but the socket.\n\n"
         + markdown_table(["list", "median ms", "p95 ms"], rows)
         + f"\n\nSlowest p95 of the lists of sites: {slowest:.0f} ms (bar: {BAR_MS} ms). "

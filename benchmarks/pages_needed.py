@@ -30,10 +30,13 @@ N_OTHERS: Final = 5
 SURE: Final = 0.5
 INTRODUCTION: Final = (
     f"An editor annotates samples of {N_SAMPLES}, each as the truth says, until the stop sign says "
-    "that no further page is needed; which page is next is what the panel says. The editor corrects "
-    "nothing on the panel and looks at no other page. F1: mean over attributes, on all pages of the "
+    "that no further page is needed; which page is next is what the panel says. "
+    "The editor corrects "
+    "nothing on the panel and looks at no other page. F1: mean over attributes, "
+    "on all pages of the "
     "cluster that were not annotated. Without suggestions the first page is the sample that labels "
-    "most attributes; with them the one for which most is suggested, and they are hints that the stop "
+    "most attributes; with them the one for which most is suggested, "
+    "and they are hints that the stop "
     "sign heeds. Longest look: processor time to learn and to look at all samples.\n\n"
 )
 

@@ -57,7 +57,10 @@ def run(data: Path | None) -> str:
     hostile: list[list[object]] = [[name, *outcome(body)] for name, body in HOSTILE.items()]
     return "\n\n".join(
         [
-            "Processor time of each step, as a multiple of lxml alone; `parse_page` includes the scan.",
+            (
+                "Processor time of each step, as a multiple of lxml alone; "
+                "`parse_page` includes the scan."
+            ),
             markdown_table(header, steps),
             markdown_table(["hostile page", "ends as", "seconds"], hostile),
         ]

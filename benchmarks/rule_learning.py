@@ -88,9 +88,12 @@ def run(data: Path | None = None) -> str:
 
 
 INTRODUCTION = (
-    f"Mean F1 over attributes on the pages that were not annotated; k annotated of {N_SAMPLES} random "
-    f"samples, mean of {len(SEEDS)} draws. Values count as sets. An attribute that none of the k pages shows "
-    "is left out of the mean of that draw, for both learners. Of SWDE those sites are taken that have at least "
+    "Mean F1 over attributes on the pages that were not annotated; "
+    f"k annotated of {N_SAMPLES} random "
+    f"samples, mean of {len(SEEDS)} draws. Values count as sets. "
+    "An attribute that none of the k pages shows "
+    "is left out of the mean of that draw, for both learners. "
+    "Of SWDE those sites are taken that have at least "
     f"{MIN_SWDE_PAGES} pages; all sites are on the page on unseen sites.\n\n"
 )
 

@@ -1,7 +1,8 @@
 """Run benchmarks by name and write their pages: `python -m benchmarks.run [NAME …] [--data DIR]`.
 
-A benchmark is a module of this package with a TITLE and `run(data)`, which returns the body of its page in Markdown.
-`data` is a folder of real pages, or None; a benchmark leaves out what it does not find there and says so.
+A benchmark is a module of this package with a TITLE and `run(data)`, which returns the body of its
+page in Markdown. `data` is a folder of real pages, or None; a benchmark leaves out what it does not
+find there and says so.
 """
 
 from __future__ import annotations

@@ -85,9 +85,12 @@ def run(data: Path | None) -> str:
     sizes = ", ".join(f"{cluster.name} {len(cluster.pages)}" for cluster in clusters)
     left_out = "" if data else " The SWDE sites are left out: no folder of data was given."
     return (
-        f"{len(clusters)} clusters (pages: {sizes}), at most {MAX_PAGES} pages each; random is the mean of "
-        f"{SEEDS} orders. The paper has 10 sites of 400 pages; how fine its XPaths are it does not say. "
-        f"Here they are tags without positions, and with `--prefer-unseen` labels and classes as well."
+        f"{len(clusters)} clusters (pages: {sizes}), at most {MAX_PAGES} pages each; "
+        "random is the mean of "
+        f"{SEEDS} orders. The paper has 10 sites of 400 pages; "
+        "how fine its XPaths are it does not say. "
+        "Here they are tags without positions, and with `--prefer-unseen` labels and "
+        "classes as well."
         f"{left_out}\n\n{markdown_table(header, rows)}\n\n"
         f"{_missed(clusters)}\n\n{_speed()}"
     )
@@ -137,7 +140,10 @@ def _speed() -> str:
     began = time.process_time()
     draw(pages)
     seconds = time.process_time() - began
-    return f"20 of {N_LARGE:,} pages of 150 XPaths and 400 texts are drawn in {seconds:.2f} s (bar: 1 s)."
+    return (
+        f"20 of {N_LARGE:,} pages of 150 XPaths and 400 texts are drawn in "
+        f"{seconds:.2f} s (bar: 1 s)."
+    )
 
 
 def _demo_clusters() -> Iterable[AnnotatedCluster]:

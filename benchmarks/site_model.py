@@ -140,11 +140,14 @@ def figure_7(data: Path | None) -> str:
         rows.append([title, "", "", *(f"**{mean(column):.3f}**" for column in columns)])
     head = ["site", "pages read", "test set", "F*", "H", "P"]
     return (
-        "## Figure 7: classifying a random test set\n\nThe model is computed from stored pages. Up to "
-        f"{N_TESTED} random pages that were not read for it are classified by min enc(p\\|C). The paper: F* 0.71 to "
-        "0.98, H 0.003 to 0.04, P 0.93 to 0.997. “As printed” follows the first n links of each collection, once; "
-        "from the start page of sites whose pages do not link to one another (stackoverflow, swde mix) it reaches nothing.\n\n"
-        + markdown_table(head, rows)
+        "## Figure 7: classifying a random test set\n\nThe model is computed from "
+        "stored pages. Up to "
+        f"{N_TESTED} random pages that were not read for it are classified by min enc(p\\|C). "
+        "The paper: F* 0.71 to "
+        "0.98, H 0.003 to 0.04, P 0.93 to 0.997. “As printed” follows the first n links of each "
+        "collection, once; "
+        "from the start page of sites whose pages do not link to one another (stackoverflow, "
+        "swde mix) it reaches nothing.\n\n" + markdown_table(head, rows)
     )
 
 

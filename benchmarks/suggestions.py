@@ -22,11 +22,14 @@ N_PAGES: Final = 8  # of each cluster
 N_OTHERS: Final = 5
 SURE: Final = 0.5
 INTRODUCTION: Final = (
-    f"The best suggestion for each attribute on {N_PAGES} pages of a cluster, with {N_OTHERS} others "
+    f"The best suggestion for each attribute on {N_PAGES} pages of a cluster, "
+    f"with {N_OTHERS} others "
     "to compare with and nothing annotated. A suggestion is right if its values are those of the "
-    "page, as sets without blanks. Precision: of those with values; recall: of the attributes that a "
+    "page, as sets without blanks. Precision: of those with values; recall: "
+    "of the attributes that a "
     "page shows. Absence: of the pages that lack an attribute, for how many that is suggested, and "
-    f"how many such suggestions are wrong. Sure: a confidence of at least {SURE}. The attributes of "
+    f"how many such suggestions are wrong. Sure: a confidence of at least {SURE}. "
+    "The attributes of "
     "generated and of SWDE sites have no types and their own names, so that less can be known of "
     "them; those of the demo sites have both.\n\n"
 )
@@ -127,7 +130,10 @@ def row_of(name: str, counts: Counter[str]) -> list[object]:
         share(counts["right"], counts["shown"]),
         share(counts["sure right"], counts["sure said"]),
         share(counts["sure right"], counts["shown"]),
-        f"{counts['absent'] - counts['wrongly absent']} of {counts['lacking']}, {counts['wrongly absent']} wrong",
+        (
+            f"{counts['absent'] - counts['wrongly absent']} of {counts['lacking']}, "
+            f"{counts['wrongly absent']} wrong"
+        ),
         f"{counts['ms'] / max(1, counts['pages']):.0f}",
     ]
 

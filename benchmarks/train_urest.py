@@ -1,7 +1,7 @@
 """Train the rankers of records and write their weights: `python -m benchmarks.train_urest --data DIR`.
 
-What was learnt is JSON beside the algorithms, with the command, the date and the hashes of the pages. Figures
-come from `benchmarks.records`, which trains anew without the pages that it judges.
+What was learnt is JSON beside the algorithms, with the command, the date and the hashes of the
+pages. Figures come from `benchmarks.records`, which trains anew without the pages that it judges.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ def fit_full(looked_at: Sequence[Completed], seeds: Sequence[int]) -> Model:
 def choose_least(looked_at: Sequence[Completed]) -> float:
     """Return the score below which a page has no list, by scores of pages that were not trained on.
 
-    A page counts as right where its list is told, or none where it has none; each kind of page counts alike.
+    A page counts as right where its list is told, or none where it has none; each kind of
+    page counts alike.
     """
     results: list[Told] = []
     sources = sorted({source_of(page.one) for page in looked_at})
@@ -300,7 +301,8 @@ def run(_data: Path | None) -> str:
     stored = json.loads((ranker.WEIGHTS / "records.json").read_text())
     kinds = ", ".join(f"{count} {kind}" for kind, count in stored["pages"].items())
     return (
-        f"Written on {stored['date']} by `{stored['command']}` from {len(stored['sha256'])} pages: {kinds}."
+        f"Written on {stored['date']} by `{stored['command']}` from {len(stored['sha256'])} "
+        f"pages: {kinds}."
         " The file lists them by SHA-256."
     )
 

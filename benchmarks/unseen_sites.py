@@ -46,11 +46,16 @@ LOCATORS: Final[Mapping[str, Locator]] = {
 }
 
 INTRODUCTION: Final = (
-    f"Each site is clustered by `auto`. Of its clusters at most {MAX_ANNOTATED_CLUSTERS} with at least "
-    f"{MIN_PAGES_TO_ANNOTATE} pages are annotated, of each the first k of the {N_SAMPLES} samples that "
-    "`draw_samples` draws. Page-level F1: a page is right if all that is found of an attribute is all that "
-    f"it shows, lists as sets. The first {max(KS)} samples of a cluster are not scored for any k. An attribute "
-    "that no annotated page shows counts as missed. Each site weighs the same. Beside the learners stand XPaths "
+    "Each site is clustered by `auto`. Of its clusters at most "
+    f"{MAX_ANNOTATED_CLUSTERS} with at least "
+    f"{MIN_PAGES_TO_ANNOTATE} pages are annotated, of each the first k of the "
+    f"{N_SAMPLES} samples that "
+    "`draw_samples` draws. Page-level F1: a page is right if all that is found of an "
+    "attribute is all that "
+    f"it shows, lists as sets. The first {max(KS)} samples of a cluster are not scored for any k. "
+    "An attribute "
+    "that no annotated page shows counts as missed. Each site weighs the same. "
+    "Beside the learners stand XPaths "
     "made from the first sample alone, one for each value that it shows, all pages one cluster.\n\n"
 )
 

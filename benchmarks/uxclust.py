@@ -139,7 +139,8 @@ def tables_2_and_3(
             "**mean**",
             "",
             *(
-                f"**{mean(s.precision for s in columns[a]):.2f} / {mean(s.recall for s in columns[a]):.2f}**"
+                f"**{mean(s.precision for s in columns[a]):.2f} / "
+                f"{mean(s.recall for s in columns[a]):.2f}**"
                 for a in ALGORITHMS
             ),
         ]
@@ -153,7 +154,8 @@ def tables_2_and_3(
         for a in ALGORITHMS
     ]
     return (
-        "## Table 2: precision / recall\n\nThe paper: UXClust 0.93 / 0.93, common paths 0.93 / 0.78.\n\n"
+        "## Table 2: precision / recall\n\nThe paper: UXClust 0.93 / 0.93, "
+        "common paths 0.93 / 0.78.\n\n"
         + markdown_table(["site", "pages of the type", *ALGORITHMS], quality)
         + "\n\n## Table 3: time\n\nOf all these sites. The paper: 893, 3.14 and 0.40 GT-P/s.\n\n"
         + markdown_table(["algorithm", "seconds", "GT-P/s"], speed)
@@ -175,7 +177,8 @@ def figures_5_and_6(site: TypedSite) -> str:
         )
     head = ["pages", "common_paths", "pq_grams"]
     return (
-        f"## Figures 5 and 6: pages of {SITE_OF_GROWTH}\n\nPrecision / recall / seconds on a random part of the "
+        f"## Figures 5 and 6: pages of {SITE_OF_GROWTH}\n\nPrecision / recall / seconds on a "
+        "random part of the "
         "site. The paper: no significant difference.\n\n" + markdown_table(head, rows)
     )
 
@@ -200,8 +203,10 @@ def figures_7_and_8(
     return "\n\n".join(
         [
             (
-                "## Figures 7 and 8: thresholds of similarity and of occurrence\n\nMeans over the sites. The paper: precision "
-                "and recall meet at a similarity of about 0.8; occurrence has a small effect, best at 0.2 to 0.3."
+                "## Figures 7 and 8: thresholds of similarity and of occurrence\n\nMeans over the "
+                "sites. The paper: precision "
+                "and recall meet at a similarity of about 0.8; occurrence has a small effect, "
+                "best at 0.2 to 0.3."
             ),
             _two_lines("similarity threshold", by_similarity),
             _two_lines("occurrence threshold", by_occurrence),
@@ -259,9 +264,12 @@ def figures_9_and_10(
     """Show what samples and cut-off do to precision, recall and time."""
     parts = [
         (
-            "## Figures 9 and 10: samples of a group, and cut-off\n\nMeans over the sites, seconds of all. Pages in no group "
-            "count as found alone. The paper: three samples are enough; a cut-off of 100 on sites of 76,503 pages on average, "
-            "which is less than one page here, so that every value above 1 is harsher than the paper's."
+            "## Figures 9 and 10: samples of a group, and cut-off\n\nMeans over the sites, "
+            "seconds of all. Pages in no group "
+            "count as found alone. The paper: three samples are enough; "
+            "a cut-off of 100 on sites of 76,503 pages on average, "
+            "which is less than one page here, so that every value above 1 is harsher "
+            "than the paper's."
         )
     ]
     for title, name, values in (

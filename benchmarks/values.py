@@ -107,8 +107,10 @@ def real_values(groundtruth: Path) -> str:
         rows.append([kind, len(of_kind), len(read), len(right), examples])
     header = ["type", "values", "read", "right", "examples of what is not read"]
     return (
-        f"At most {MOST_OF_A_SITE} different values of each site and attribute of SWDE, {len(readings)} in all, "
-        f"{each * 1e6:.0f} µs each. Right: the digits of a price or a number are those of the text, and the year, "
+        f"At most {MOST_OF_A_SITE} different values of each site and attribute of SWDE, "
+        f"{len(readings)} in all, "
+        f"{each * 1e6:.0f} µs each. Right: the digits of a price or a number are those of the "
+        "text, and the year, "
         "month and day of a date stand in it.\n\n" + markdown_table(header, rows)
     )
 
@@ -167,5 +169,8 @@ def languages() -> str:
         rows.append([language, f"`{text}`", ours or "–", both or "–"])
     n_ours = sum(row[2] == "2021-03-05" for row in rows)
     n_both = sum(row[3] == "2021-03-05" for row in rows)
-    head = f"One day in {len(rows)} languages: ours reads {n_ours}, with dateparser behind it {n_both}."
+    head = (
+        f"One day in {len(rows)} languages: ours reads {n_ours}, "
+        f"with dateparser behind it {n_both}."
+    )
     return head + "\n\n" + markdown_table(["language", "text", "ours", "both"], rows)

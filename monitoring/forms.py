@@ -64,8 +64,10 @@ class ScheduleForm(TimetableForm):
         choices=Schedule.Repair.choices,
         widget=forms.RadioSelect,
         help_text=(
-            "Nothing is ever published that fails the field test. Where the reviews of the site ask for a "
-            "second person, accepting waits for that person, unless an administrator chose the last way."
+            "Nothing is ever published that fails the field test. "
+            "Where the reviews of the site ask for a "
+            "second person, accepting waits for that person, "
+            "unless an administrator chose the last way."
         ),
     )
     is_active = forms.BooleanField(label="Check by this schedule", required=False)
@@ -140,7 +142,8 @@ class KeptListForm(TimetableForm):
     file = forms.FileField(
         label="Or a file",
         required=False,
-        help_text=f"An address a line, also as .gz or .zst, at most {MAX_KEPT:,}. It is kept as it is now.",
+        help_text=f"An address a line, also as .gz or .zst, at most {MAX_KEPT:,}. "
+        "It is kept as it is now.",
     )
     url = AddressField(
         "Or where such a file is on the site",

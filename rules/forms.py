@@ -23,7 +23,8 @@ class PolicyForm(forms.Form):
         label="Annotated twice, in percent",
         min_value=0,
         max_value=100,
-        help_text="So many of the annotated pages are given to a second person who does not see the first "
+        help_text="So many of the annotated pages are given to a second person who does "
+        "not see the first "
         "annotation. Where they differ, somebody decides.",
     )
 
@@ -106,7 +107,8 @@ class AcceptForm(forms.Form):
     publishes = forms.BooleanField(
         label="Publish at once if the rule gives back this very table",
         required=False,
-        help_text="As far as the policy of the site lets you; the records are then extracted. Otherwise the"
+        help_text="As far as the policy of the site lets you; the records are then extracted. "
+        "Otherwise the"
         " rule is a draft or a proposal to look at.",
     )
 

@@ -1,11 +1,13 @@
 """Run every check that decides whether a change may land: `python -m tests`.
 
-Format, lint, types, import contracts and migrations come first, then all tests on SQLite, then those marked for both
-databases once more on a real PostgreSQL with Redis beside it. `python -m tests --changed` runs the quick part: the
-same checks of the source, the house tests and the tests of what changed.
+Format, lint, types, import contracts and migrations come first, then all tests on SQLite, then
+those marked for both databases once more on a real PostgreSQL with Redis beside it. `python -m
+tests --changed` runs the quick part: the same checks of the source, the house tests and the tests
+of what changed.
 
-Of thousands of tests with real servers and browsers one fails once in a while for want of time alone. A few that failed
-are run once more with the machine to themselves; those that pass then are named at the end, to be mended.
+Of thousands of tests with real servers and browsers one fails once in a while for want of time
+alone. A few that failed are run once more with the machine to themselves; those that pass then are
+named at the end, to be mended.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ PACKAGE_BY_PROGRAM = {
 # Those that need Redis only have met it in the pass on SQLite.
 ON_BOTH_DATABASES = "both_databases or postgres"
 MARKS_OF_THE_SECOND_PASS = ("mark.both_databases", "mark.postgres")
-# One more than the cores of a small machine: tests wait for processes and browsers half of their time.
+# One more than the cores of a small machine: tests wait for processes and browsers half of
+# their time.
 PYTEST = [sys.executable, "-m", "pytest", "-n", "3"]
 # In the order of tests/conftest.py, which says of which files a worker is given all tests.
 PYTEST += ["--dist", "loadscope", "--no-loadscope-reorder"]

@@ -36,15 +36,18 @@ for name in [
 os.environ.pop("BROKER_URL", None)
 os.environ["VERTEX_VAR"] = str(INSTALLATION / "var")
 os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
-# Chromium without windows, Debian's package of the same version, needs a quarter less of the processor.
+# Chromium without windows, Debian's package of the same version, needs a quarter less of
+# the processor.
 if headless_shell := shutil.which("chromium-headless-shell"):
     os.environ.setdefault("VERTEX_CHROMIUM", headless_shell)
-# Workers and what they start share the cores: threads of a fit that wait for each other by turning take them all.
+# Workers and what they start share the cores: threads of a fit that wait for each other by turning
+# take them all.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Playwright keeps an event loop running beside the tests.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
-# A suite that a shell started in the background ignores SIGINT, and so would the programs that it starts.
+# A suite that a shell started in the background ignores SIGINT, and so would the programs that
+# it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import_module("vertex.celery")  # Celery looks for the name of the settings when its app is made
 
@@ -57,7 +60,8 @@ del os.environ["DJANGO_SETTINGS_MODULE"]
 DATABASE = django_settings.DATABASES["default"]
 IS_POSTGRES = DATABASE["ENGINE"].endswith("postgresql")
 if not IS_POSTGRES:
-    # A file, not memory: threads and processes then meet the locks that they meet in an installation.
+    # A file, not memory: threads and processes then meet the locks that they meet in
+    # an installation.
     DATABASE.setdefault("TEST", {})["NAME"] = str(INSTALLATION / "test.sqlite3")
     DATABASE["OPTIONS"]["init_command"] += "; PRAGMA synchronous=OFF"
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
@@ -70,7 +74,8 @@ def leave_to_the_kernel(_descriptor: int) -> None:
 
 os.fsync = leave_to_the_kernel  # type: ignore[assignment]
 
-# Their tests share what takes seconds to build: the demo, its sites, a web process, the parsed product.
+# Their tests share what takes seconds to build: the demo, its sites, a web process, the
+# parsed product.
 WHOLE_FILES = {
     "tests/apps/vertex/demo/sites/test_server.py",
     "tests/apps/vertex/demo/sites/test_sites.py",
@@ -84,7 +89,8 @@ WHOLE_FILES = {
 }
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
 COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
-# The same examples in each run, so that a change is judged by what it changes; others in the full runs.
+# The same examples in each run, so that a change is judged by what it changes; others in the
+# full runs.
 hypothesis.settings.register_profile("small", COMMON, max_examples=25, derandomize=True)
 hypothesis.settings.register_profile("full", COMMON, max_examples=1000)
 hypothesis.settings.load_profile("full" if IS_FULL else "small")
@@ -101,7 +107,8 @@ def pytest_configure(config: pytest.Config) -> None:
 class WholeFilesScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Gives a worker all tests of some files, and the others one by one, in the order of the run.
 
-    A test that commits leaves rings in the broker of its worker: all that do not commit, of whatever file, are before.
+    A test that commits leaves rings in the broker of its worker: all that do not commit, of
+    whatever file, are before.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -133,8 +140,8 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 def empty_tables(_: TransactionTestCase) -> None:
     """Delete the rows that a test without a transaction of its own has left.
 
-    Django's own way empties all tables and writes its permissions anew, which nobody reads here: half a second of
-    PostgreSQL after each of hundreds of tests.
+    Django's own way empties all tables and writes its permissions anew, which nobody reads here:
+    half a second of PostgreSQL after each of hundreds of tests.
     """
     quoted = map(connection.ops.quote_name, connection.introspection.django_table_names())
     with transaction.atomic(), connection.cursor() as cursor:

@@ -144,7 +144,8 @@ def own_database(var: Path, server_url: str) -> str:
 def migrated_file() -> Path:
     """Return an SQLite file that is migrated and empty, the same for all tests of this checkout.
 
-    It is made anew once migrations or models have changed; processes that come meanwhile wait for it.
+    It is made anew once migrations or models have changed; processes that come meanwhile
+    wait for it.
     """
     folder = ROOT / "var" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,7 +166,8 @@ def migrated_file() -> Path:
 def migrated_database(server_url: str) -> str:
     """Return the name of a database on the server that is migrated and empty.
 
-    The parent of pytest's workers names one on the server of all tests; a server of a test's own gets its own.
+    The parent of pytest's workers names one on the server of all tests; a server of a test's own
+    gets its own.
     """
     shared_server, _, name = os.environ.get(MIGRATED_DATABASE, "").rpartition("/")
     if name and shared_server == server_url.rpartition("/")[0]:

@@ -1,7 +1,8 @@
 """A Python that has loaded what every command loads, and begins programs in forks of itself.
 
-For tests that start dozens of processes to see what each makes of its environment: to load the same libraries each time
-takes most of their time. No settings are read before the fork, so each program meets its own environment.
+For tests that start dozens of processes to see what each makes of its environment: to load the same
+libraries each time takes most of their time. No settings are read before the fork, so each program
+meets its own environment.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Start real servers for tests on free loopback ports, and leave nothing of them behind.
 
-`python -m tests.servers --postgres --redis -- COMMAND …` runs the command with their addresses in its environment.
+`python -m tests.servers --postgres --redis -- COMMAND …` runs the command with their addresses
+in its environment.
 """
 
 from __future__ import annotations

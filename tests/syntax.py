@@ -9,8 +9,8 @@ import gc
 def parse_source(text: str) -> ast.Module:
     """Return the syntax tree of a module.
 
-    Garbage is left for later: collecting it lets another thread run, and where that one parses as well,
-    Python 3.11 takes the trees for broken.
+    Garbage is left for later: collecting it lets another thread run, and where that one parses as
+    well, Python 3.11 takes the trees for broken.
     """
     was_enabled = gc.isenabled()
     gc.disable()

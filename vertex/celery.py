@@ -22,7 +22,8 @@ WORK_QUEUES = ("learn", "extract", "check", "keep")
 CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper
 # A broker waits this long for an answer; a second ring does no harm.
 LONGEST_TASK = timedelta(days=7)
-# A ring comes from a request that somebody waits for, and the sweeper repeats it: no use in trying for long.
+# A ring comes from a request that somebody waits for, and the sweeper repeats it: no use in trying
+# for long.
 CONNECTION_RETRIES = {
     "max_retries": 1,
     "interval_start": 0,
@@ -67,7 +68,8 @@ def tick(task: str, seconds: float, queue: str, *arguments: str) -> dict[str, An
 
 
 BROKER = settings.CELERY_BROKER_URL
-# As root is how containers run. What the warning fears, pickles as messages, is refused by the settings.
+# As root is how containers run. What the warning fears, pickles as messages, is refused by
+# the settings.
 warnings.filterwarnings("ignore", category=SecurityWarning)
 # It warns of delayed messages in quorum queues; delays of jobs are times in their rows.
 logging.getLogger("kombu.transport.native_delayed_delivery").setLevel(logging.ERROR)
@@ -131,7 +133,8 @@ def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
     if numbers < [3, 12]:
         milliseconds = int(LONGEST_TASK.total_seconds() * 1000)
         logging.getLogger(__name__).warning(
-            "RabbitMQ %s knows no patience by queue: write consumer_timeout = %d into rabbitmq.conf, "
+            "RabbitMQ %s knows no patience by queue: write consumer_timeout = %d into "
+            "rabbitmq.conf, "
             "or long jobs end their worker",
             version,
             milliseconds,

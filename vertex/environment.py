@@ -76,7 +76,8 @@ def secret(name: str) -> str:
     if len(value) < MIN_SECRET or len(set(value)) < MIN_DIFFERENT:
         raise BadSetting(
             name,
-            "is too easy to guess; make one: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'",
+            "is too easy to guess; make one: python3 -c 'import secrets; "
+            "print(secrets.token_urlsafe(50))'",
         )
     return value
 
@@ -87,7 +88,8 @@ def refuse_open_doors(networks: list[Network], hosts: list[str]) -> None:
         if network.prefixlen < MIN_PREFIX[network.version]:
             raise BadSetting(
                 "VERTEX_ALLOWED_NETWORKS",
-                f"{network} opens nearly all addresses to whoever may add a site; name the networks you need",
+                f"{network} opens nearly all addresses to whoever may add a site; "
+                "name the networks you need",
             )
     if any(host in {"*", "."} for host in hosts):
         raise BadSetting(
@@ -126,7 +128,8 @@ def mail_server(name: str) -> tuple[str, int, str, str, bool, bool]:
     if parts.scheme not in MAIL_PORTS or not parts.hostname:
         raise BadSetting(
             name,
-            f"{value.partition('@')[2] or value!r} is no mail server; write smtp://user:password@host:587",
+            f"{value.partition('@')[2] or value!r} is no mail server; "
+            "write smtp://user:password@host:587",
         )
     try:
         port = parts.port or MAIL_PORTS[parts.scheme]

@@ -15,7 +15,8 @@ from vertex.running.caches import cache_settings
 from vertex.running.logs import hide_secrets
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# In a checkout what is stored stands beside the code, an installed package leaves it where one works.
+# In a checkout what is stored stands beside the code, an installed package leaves it where
+# one works.
 IS_CHECKOUT = (BASE_DIR / "manage.py").is_file()
 
 # What an installation decides: each variable is explained in docs/settings.md.
@@ -180,7 +181,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"] |= {
         "CONN_MAX_AGE": None,
         "OPTIONS": {
-            # A transaction takes the write lock at its start: no "database is locked" in the middle of one.
+            # A transaction takes the write lock at its start: no "database is locked" in the middle
+            # of one.
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": (
@@ -215,8 +217,8 @@ CELERY_TIMEZONE = "UTC"
 STEP_SECONDS = 60 * environment.integer("VERTEX_STEP_MINUTES", default=30, minimum=1)
 JOB_MEMORY_MB = environment.integer("VERTEX_JOB_MEMORY_MB", default=4096, minimum=1024)
 
-# Where an app takes part in the work of one to its left, which does not import it: see `services/seams.py` of
-# the app that calls.
+# Where an app takes part in the work of one to its left, which does not import it: see
+# `services/seams.py` of the app that calls.
 SEAMS = {
     "vertex.core.page_weigher": "rules.services.learning.heavy_pages.mark_heavy",
     "annotation.ruled_clusters_source": "rules.services.learning.ruled_clusters.clusters_with_rules",
@@ -291,8 +293,9 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "vertex.core.services.people.password_rules.VariedPasswordValidator"},
 ]
 
-# Steps after the password, passkeys and single sign-on are django-allauth's, which keeps no password of its
-# own, lets nobody sign up and sends no mail. Limits of attempts are ours: they count in the database.
+# Steps after the password, passkeys and single sign-on are django-allauth's, which keeps no
+# password of its own, lets nobody sign up and sends no mail. Limits of attempts are ours: they
+# count in the database.
 
 ACCOUNT_ADAPTER = "vertex.core.views.people.adapters.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"

@@ -1,7 +1,7 @@
 """Bring what `export_site` wrote of a site into this installation, beside the sites that it has.
 
-Rows get new numbers here. Which number a row of the file got stands in a small database on disk, so that
-memory stays bounded and a row can name only what came with it: never a row of another site.
+Rows get new numbers here. Which number a row of the file got stands in a small database on disk, so
+that memory stays bounded and a row can name only what came with it: never a row of another site.
 """
 
 from __future__ import annotations
@@ -221,7 +221,8 @@ class _Split(TypedDict):
 
 Texts: TypeAlias = str | list[str | None]
 Lines: TypeAlias = list[dict[str, Any]]
-# The forms in which columns of JSON are read back. The others are an object or a list, as by default.
+# The forms in which columns of JSON are read back. The others are an object or a list, as
+# by default.
 FORMS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
     "annotation.annotation": {"record": (list[str],)},
     "clustering.clusteranswer": {"left": (list[str],), "right": (list[str],)},
@@ -325,8 +326,8 @@ def import_request(*, source: Path, name: str = "") -> JobRequest:
 def run_import(run: JobRun) -> dict[str, Any]:
     """Add the site of the job's export.
 
-    It is there, and the job done, by one transaction: a worker that goes on after another one was killed
-    stores the same bodies again, and adds no second site. Raises JobFailed.
+    It is there, and the job done, by one transaction: a worker that goes on after another one was
+    killed stores the same bodies again, and adds no second site. Raises JobFailed.
     """
     path = Path(run.job.params["source"])
     try:
@@ -357,8 +358,8 @@ def import_site(
     1. Store the bodies, each under the hash of its bytes.
     2. In one transaction, add site, people and verticals, then the rows with new numbers.
 
-    People are matched by user name; of others an account is made that is closed. `report` is called for
-    each part. Raises NotAnExport, VerticalDiffers, SiteExists, DiskFull, StoreAway.
+    People are matched by user name; of others an account is made that is closed. `report` is called
+    for each part. Raises NotAnExport, VerticalDiffers, SiteExists, DiskFull, StoreAway.
     """
     with _opened(file, name) as export, page_store().held():
         bodies = _import_bodies(export.archive, report)
@@ -445,7 +446,8 @@ def _check_description(archive: zipfile.ZipFile) -> None:
         )
     if description["migrations"] != site_export.applied_migrations():
         raise ValueError(
-            "another version wrote it; bring both installations to the same version, then export anew"
+            "another version wrote it; bring both installations to the same version, "
+            "then export anew"
         )
 
 

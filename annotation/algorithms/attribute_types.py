@@ -1,7 +1,7 @@
 """What is known of an attribute's values before any is seen.
 
-Readings:   An attribute of several values whose name has a dot is a field of a nested list: `offers.price` is
-            the price of each entry of `offers`.
+Readings:   An attribute of several values whose name has a dot is a field of a nested list:
+            `offers.price` is the price of each entry of `offers`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How much work annotating was, summed up from what a person did and when.
 
-The time between two actions on a page is work on what the second one was for. Longer pauses are none:
-somebody went for a coffee. A page's own sums hold all that was done on it, those of its attributes a part.
+The time between two actions on a page is work on what the second one was for. Longer pauses are
+none: somebody went for a coffee. A page's own sums hold all that was done on it, those of its
+attributes a part.
 """
 
 from __future__ import annotations

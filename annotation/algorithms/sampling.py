@@ -1,25 +1,26 @@
 """Choose the few pages of a cluster that are worth annotating, in the order in which to annotate them.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-B,
-            Algorithm 2 and Table I.
-Notation:   X_i, an XPath expression -> a column of `incidence`; p_j, a page -> a row; F(X_i), the pages that
-            contain it -> `F`; T_i, its contents; F(X_i, t), the pages with content t at it; I(X_i), its
-            informativeness -> `informativeness`; w(X_i) = F(X_i) I(X_i) -> `weights`; S, the sample;
-            K, its size -> `size`; M, the pages of the cluster.
-Readings:   An XPath is the tags from the root to an element, without positions. Its content is the element's
-            own text, blanks folded; an element without text has the empty content. Several elements of one
-            XPath on a page count once for F(X), and once for each different content for F(X, t). As printed
-            the algorithm returns K + 1 pages (`|S| <= K`); it is `<` here. Equal gains: the earlier page.
-            `greedy` gives all XPaths the weight 1; `random` keeps a page only if it has an unseen XPath.
-Departures: `draw` goes on when all XPaths are covered and the sample is not full: unannotated pages support
-            a rule, so the cover begins anew over the pages that are left, and their gain is told as 0.
-            `prefer_unseen` adds marks to the XPaths: a short text at its XPath (a label) or a token of a
-            class (a layout) on at least max(3, 2 %) of the pages. Their weights F (1 - F / M) are scaled to
-            the sum of the XPaths' weights. Without them pages that all lack an optional attribute may come
-            first. The first sample then is the one that shows most of the XPaths and marks which at least
-            half of the samples show: what the only annotated page lacks has no rule. The others follow by
-            what that one lacks. Scripts, styles and templates are left out. At most MAX_ITEMS contents of a
-            page count.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-B, Algorithm 2 and Table I.
+Notation:   X_i, an XPath expression -> a column of `incidence`; p_j, a page -> a row; F(X_i), the
+            pages that contain it -> `F`; T_i, its contents; F(X_i, t), the pages with content t at
+            it; I(X_i), its informativeness -> `informativeness`; w(X_i) = F(X_i) I(X_i) ->
+            `weights`; S, the sample; K, its size -> `size`; M, the pages of the cluster.
+Readings:   An XPath is the tags from the root to an element, without positions. Its content is the
+            element's own text, blanks folded; an element without text has the empty content.
+            Several elements of one XPath on a page count once for F(X), and once for each different
+            content for F(X, t). As printed the algorithm returns K + 1 pages (`|S| <= K`); it is
+            `<` here. Equal gains: the earlier page. `greedy` gives all XPaths the weight 1;
+            `random` keeps a page only if it has an unseen XPath.
+Departures: `draw` goes on when all XPaths are covered and the sample is not full: unannotated pages
+            support a rule, so the cover begins anew over the pages that are left, and their gain is
+            told as 0. `prefer_unseen` adds marks to the XPaths: a short text at its XPath (a label)
+            or a token of a class (a layout) on at least max(3, 2 %) of the pages. Their weights F
+            (1 - F / M) are scaled to the sum of the XPaths' weights. Without them pages that all
+            lack an optional attribute may come first. The first sample then is the one that shows
+            most of the XPaths and marks which at least half of the samples show: what the only
+            annotated page lacks has no rule. The others follow by what that one lacks. Scripts,
+            styles and templates are left out. At most MAX_ITEMS contents of a page count.
 Cost:       One walk a page; then one product of a sparse matrix and a vector for each page chosen.
 """
 

@@ -1,9 +1,9 @@
 """Samples, and the annotations of attributes on pages.
 
-An annotation belongs to a snapshot and an attribute, not to a cluster, so it survives every clustering.
-Nothing is overwritten: a change makes a further revision of (page, attribute) and marks the rows before it as
-superseded. The page goes with its site and takes its samples and annotations along; a snapshot to which any
-of them refers is never dropped on its own.
+An annotation belongs to a snapshot and an attribute, not to a cluster, so it survives every
+clustering. Nothing is overwritten: a change makes a further revision of (page, attribute) and marks
+the rows before it as superseded. The page goes with its site and takes its samples and annotations
+along; a snapshot to which any of them refers is never dropped on its own.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ class Annotation(models.Model):
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.VALUE)
     # Among the values of the attribute, or the records.
     position = models.PositiveIntegerField(default=0)
-    # The anchor, see `annotation.algorithms.anchors.anchoring`. The XPath may end in /text()[n] or /@name.
+    # The anchor, see `annotation.algorithms.anchors.anchoring`. The XPath may end in /text()[n]
+    # or /@name.
     xpath = models.TextField(blank=True)
     end_xpath = models.TextField(blank=True)  # where a value that runs on over other nodes ends
     text = models.TextField(blank=True)  # the value as displayed

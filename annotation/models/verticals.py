@@ -15,7 +15,8 @@ from vertex.core.texts import storable
 
 ATTRIBUTE_NAME = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_.-]{0,62}\Z",
-    "Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.",
+    "Use 1 to 63 letters, digits, dots, hyphens and underscores, "
+    "beginning with a letter or underscore.",
 )
 
 

@@ -1,6 +1,7 @@
 """What annotation does: verticals and their attributes, annotations of pages, samples, files.
 
-Start at `annotations/annotating.py`: each change is a further revision of one attribute on one page.
+Start at `annotations/annotating.py`: each change is a further revision of one attribute
+on one page.
 
     verticals/    what pages describe: verticals, the keys and the review policy of a site
     samples/      which pages are worth annotating, and in which order people get them

@@ -44,12 +44,18 @@ MIN_PAGES: Final = 6  # of a type whose rule is lent: three to learn from and th
 MAX_PAGES_READ: Final = 10  # of each side, as where clusters are asked
 
 INTRODUCTION: Final = (
-    "Types of pages of labelled sites, taken as clusters. A rule of each type of details is learnt from "
-    f"{N_ANNOTATED} pages of one half of it, on which the first {MAX_FIELDS} fields are annotated that are found "
-    "without a teacher. It is tried on the other half, which should borrow it, and on every other type of the "
-    f"site. It reads enough where it reads at least {MIN_SHARE_READ:.0%} of what it reads at home. The product asks only "
-    "clusters that it takes for details; what it takes them for is told by weights that were learnt without the "
-    "site. A further type of details is told apart by the vertical that people give it, which is not known here.\n\n"
+    "Types of pages of labelled sites, taken as clusters. "
+    "A rule of each type of details is learnt from "
+    f"{N_ANNOTATED} pages of one half of it, on which the first {MAX_FIELDS} fields are annotated "
+    "that are found "
+    "without a teacher. It is tried on the other half, which should borrow it, "
+    "and on every other type of the "
+    f"site. It reads enough where it reads at least {MIN_SHARE_READ:.0%} of what it reads at home. "
+    "The product asks only "
+    "clusters that it takes for details; what it takes them for is told by weights that were "
+    "learnt without the "
+    "site. A further type of details is told apart by the vertical that people give it, "
+    "which is not known here.\n\n"
 )
 
 
@@ -187,6 +193,7 @@ def report(trials: Sequence[Trial]) -> str:
         "read enough and asked: borrow",
     ]
     return (
-        f"{markdown_table(header, rows)}\n\nOf {len(others)} trials on lists, searches, error pages and the like "
+        f"{markdown_table(header, rows)}\n\nOf {len(others)} trials on lists, searches, "
+        "error pages and the like "
         f"{len(wrong)} would borrow ({len(wrong) / max(1, len(others)):.1%}): {listed or 'none'}."
     )

@@ -50,8 +50,10 @@ def run(data: Path | None = None) -> str:
 
 
 INTRODUCTION: Final = (
-    "The product's work on the demo sites, each kind of work in a process of its own, without stored pages. Saved: "
-    "what the hits would have taken of a processor; share: of what the work would take without that cache.\n\n"
+    "The product's work on the demo sites, each kind of work in a process of its own, "
+    "without stored pages. Saved: "
+    "what the hits would have taken of a processor; share: "
+    "of what the work would take without that cache.\n\n"
 )
 HEADER: Final = ["work and cache", "calls", "hits", "saved, ms", "share of the work"]
 

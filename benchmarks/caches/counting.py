@@ -1,7 +1,7 @@
 """Count what caches do while a work is done: `python -m benchmarks.caches.counting WORK [FOLDER]` prints it.
 
-What a hit saves is timed afterwards, on arguments of that work: a call of the function itself less one that the
-cache answers.
+What a hit saves is timed afterwards, on arguments of that work: a call of the function itself less
+one that the cache answers.
 """
 
 from __future__ import annotations

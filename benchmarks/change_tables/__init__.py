@@ -1,11 +1,12 @@
 """How often sites change and whose rules break: Tables III and IV of the Vertex paper.
 
-The pages of a site's first version are clustered by Algorithm 1. The coverage of a later version is the share of its
-pages that the signatures of these clusters cover; a fall by more than a threshold is a change of the site. Each cluster
-stands for a rule, watched by at most 20 of its pages as samples are drawn: it breaks where the signature no longer
-covers most of them. Pages that answer with an error were not crawled. The paper watched 43 sites for 30 days; the
-versions here are days to years apart, those of generated sites are 1 content, 2 cosmetic edits, 3 one layout
-redesigned, 4 all templates, 5 two fields exchanged, 6 an outage.
+The pages of a site's first version are clustered by Algorithm 1. The coverage of a later version is
+the share of its pages that the signatures of these clusters cover; a fall by more than a threshold
+is a change of the site. Each cluster stands for a rule, watched by at most 20 of its pages as
+samples are drawn: it breaks where the signature no longer covers most of them. Pages that answer
+with an error were not crawled. The paper watched 43 sites for 30 days; the versions here are days
+to years apart, those of generated sites are 1 content, 2 cosmetic edits, 3 one layout redesigned, 4
+all templates, 5 two fields exchanged, 6 an outage.
 """
 
 from __future__ import annotations
@@ -178,6 +179,7 @@ def _table_iv(breakages: Sequence[Breakage]) -> str:
     rows += [[f"paper: {site}", *cells] for site, *cells in PAPER_BROKEN]
     columns = ["site, version", "clusters", "rules broken", "bellwethers changed", "coverage drop"]
     return (
-        f"The {len(broken)} of {len(breakages)} versions in which a rule breaks; the share of changed bellwethers is "
+        f"The {len(broken)} of {len(breakages)} versions in which a rule breaks; "
+        "the share of changed bellwethers is "
         f"that of the rules that broke.\n\n{markdown_table(columns, rows)}"
     )

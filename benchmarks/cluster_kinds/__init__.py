@@ -16,13 +16,16 @@ TITLE = "Kinds of clusters"
 BAR = 0.95
 CERTAIN = 0.9
 HOW = (
-    "A type counts once, however many versions of its site there are; the five generated sites, made"
+    "A type counts once, however many versions of its site there are; "
+    "the five generated sites, made"
     " by one program, are left out together. Types that hold what has no type (`other`, `home`) are"
     " not scored; where the label names two kinds, either is right. The labels were written by"
     " somebody who had not seen the classifier. The features were chosen on the same sites, so the"
-    " figure is a little too good: where they were chosen anew without each fifth of the sites, out of"
+    " figure is a little too good: where they were chosen anew without each fifth of "
+    "the sites, out of"
     " thirty-two candidates, 0.919 of the details and lists got the right kind; of some fifty more"
-    " that were tried later one was taken, links to the next pages, which mends three types and spoils"
+    " that were tried later one was taken, links to the next pages, "
+    "which mends three types and spoils"
     " one."
 )
 
@@ -67,9 +70,11 @@ def run(data: Path | None) -> str:
         if row.share_right < 1
     ]
     summary = (
-        f"Of {len(judged)} types of pages, taken as clusters, **{figure:.3f}** got the right kind by"
+        f"Of {len(judged)} types of pages, taken as clusters, "
+        f"**{figure:.3f}** got the right kind by"
         f" weights that were learnt without their site (bar: {BAR}). Without SWDE, whose sites have"
-        f" detail pages alone, it is {figure_of_whole_sites:.3f} of {len(whole_sites)}. Of the answers"
+        f" detail pages alone, it is {figure_of_whole_sites:.3f} of {len(whole_sites)}. "
+        "Of the answers"
         f" with a certainty of at least {CERTAIN}, {n_certain_right / n_certain:.3f} of {n_certain}"
         " are right."
     )

@@ -1,7 +1,7 @@
 """Learn the weights that tell lists from pages about one thing.
 
-A logistic regression whose weights may only have the sign that each feature's meaning asks for: what
-training sites would turn round is left out, as there are too few of them to learn it from.
+A logistic regression whose weights may only have the sign that each feature's meaning asks for:
+what training sites would turn round is left out, as there are too few of them to learn it from.
 """
 
 from __future__ import annotations

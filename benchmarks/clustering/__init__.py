@@ -58,13 +58,19 @@ def scores(figures: Figures, algorithms: list[str]) -> str:
     rows.append(["**mean**", "", "", *(_mean(figures, algorithm) for algorithm in algorithms)])
     rows.append(["**least**", "", "", *(_least(figures, algorithm) for algorithm in algorithms)])
     return (
-        "## Adjusted Rand\n\nThe trees of `auto` were trained on these sites, so its column shows that nothing has broken, and no "
-        "more; on sites left out of the training it is measured [there](joins.md). A dash: the algorithm needs what "
+        "## Adjusted Rand\n\nThe trees of `auto` were trained on these sites, "
+        "so its column shows that nothing has broken, and no "
+        "more; on sites left out of the training it is measured [there](joins.md). A dash: "
+        "the algorithm needs what "
         "the site does not offer; it does not count in the mean. "
-        "A log made from the texts of links is called a derived log. Of the papers' own figures only those "
-        "in their texts can be compared: KeyClus above 0.9 on 5 of 10 sites and 59 % better than path "
-        "shingles. All algorithms have their paper's parameters; [other settings and plain baselines]"
-        "(clustering_settings.md), [KeyClus's own tables](keyclus_tables.md) and [UXClust's](uxclust.md) stand on "
+        "A log made from the texts of links is called a derived log. "
+        "Of the papers' own figures only those "
+        "in their texts can be compared: KeyClus above 0.9 on 5 of 10 sites and 59 % "
+        "better than path "
+        "shingles. All algorithms have their paper's parameters; "
+        "[other settings and plain baselines]"
+        "(clustering_settings.md), [KeyClus's own tables](keyclus_tables.md) "
+        "and [UXClust's](uxclust.md) stand on "
         "pages of their own.\n\n" + markdown_table(["site", "pages", "types", *algorithms], rows)
     )
 
@@ -104,8 +110,8 @@ def costs(figures: Figures, algorithms: list[str]) -> str:
         for algorithm in algorithms
     ]
     return (
-        "## Seconds and memory\n\nProcessor time to observe and group, memory above that of the pages.\n\n"
-        + markdown_table(["algorithm", *largest], rows)
+        "## Seconds and memory\n\nProcessor time to observe and group, "
+        "memory above that of the pages.\n\n" + markdown_table(["algorithm", *largest], rows)
     )
 
 
@@ -153,11 +159,16 @@ def figure_3(names: list[str], data: Path | None) -> str:
         if figures[0] is not None:
             rows.append([name, *(f"{figure:.3f}" for figure in figures if figure is not None)])
     return (
-        "## Coverage against sample size (Figure 3)\n\nShare of the large clusters' pages that the masked "
-        f"signatures of a sample cover, mean of {coverage.N_DRAWS} draws. The paper, with samples of 20 % of "
-        "sites of more than 10,000 pages: mostly above 0.95, large sites above 0.993. **Lowered here:** the "
-        f"paper's large cluster has more than {coverage.LARGE} pages and 0.1 % of the site. On a site of fewer "
-        f"than {10 * coverage.LARGE:,} pages a tenth of the pages is enough here, since hardly a cluster would "
+        "## Coverage against sample size (Figure 3)\n\nShare of the large clusters' pages "
+        "that the masked "
+        f"signatures of a sample cover, mean of {coverage.N_DRAWS} draws. The paper, "
+        "with samples of 20 % of "
+        "sites of more than 10,000 pages: mostly above 0.95, large sites above 0.993. "
+        "**Lowered here:** the "
+        f"paper's large cluster has more than {coverage.LARGE} pages and 0.1 % of the site. "
+        "On a site of fewer "
+        f"than {10 * coverage.LARGE:,} pages a tenth of the pages is enough here, "
+        "since hardly a cluster would "
         "be large, and a sample of 20 % of so small a site has a few tens of pages.\n\n"
         + markdown_table(["site", *(f"{share:.0%}" for share in SHARES)], rows)
     )

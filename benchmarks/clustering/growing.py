@@ -48,14 +48,16 @@ def page_of(number: int) -> RawPage:
     kind = number % N_TYPES
     shared = "".join(f'<a href="{url_of(other)}">{WORDS[other]}</a>' for other in range(N_TYPES))
     fields = "".join(
-        f'<dl class="f{field}"><dt>{WORDS[field]}</dt><dd><b>{chance.choice(WORDS)} {number}</b></dd></dl>'
+        f'<dl class="f{field}"><dt>{WORDS[field]}</dt><dd><b>{chance.choice(WORDS)} '
+        f"{number}</b></dd></dl>"
         for field in range(kind % 5 + 2)
         if field == 0 or chance.random() > 0.1
     )
     rows = "".join(f"<li><i>{chance.choice(WORDS)}</i></li>" for _ in range(chance.randint(1, 9)))
     around = ("article", "section", "table", "form")[kind % 4]
     body = (
-        f"<html><body class='k{kind}'><nav>{shared}</nav><{around}><h1>{chance.choice(WORDS)} {number}</h1>"
+        "<html><body "
+        f"class='k{kind}'><nav>{shared}</nav><{around}><h1>{chance.choice(WORDS)} {number}</h1>"
         f"{fields}<ul>{rows}</ul></{around}><p>{' '.join(chance.choices(WORDS, k=60))}</p></body></html>"
     )
     return RawPage(url_of(number), body.encode())

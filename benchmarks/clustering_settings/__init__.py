@@ -1,7 +1,8 @@
 """Every published clustering algorithm at the setting of its paper, and at other settings, beside two baselines.
 
-The algorithms stand with their papers' settings on the page `clustering`; `auto` is left out of both pages' question,
-since it has no settings and was trained on some of these sites: its figures on sites left out are on the page `joins`.
+The algorithms stand with their papers' settings on the page `clustering`; `auto` is left out of
+both pages' question, since it has no settings and was trained on some of these sites: its figures
+on sites left out are on the page `joins`.
 """
 
 from __future__ import annotations
@@ -59,12 +60,18 @@ def run(data: Path | None) -> str:
     rows = [_row(name, scores) for name in (*BASELINES, *SETTINGS)]
     left_out = f"Left out, because they are not there: {', '.join(missing)}.\n\n" if missing else ""
     return (
-        f"{left_out}Mean adjusted Rand over the {len(scores)} sites of [the scoreboard](clustering.md), without those that do "
-        "not offer what an algorithm needs. **Paper**: at the setting of its paper. **Elsewhere**: each site at the setting "
-        "that is best on the others. **Best**: at the one setting that is best on all sites, and **each site's best**: at the "
-        "best of its own; both are chosen by the types, so they are more than anybody can expect.\n\n"
-        "`plain` joins profiles by structure alone up to the widest gap; `address` groups by the pattern of the address. "
-        "`auto` has no settings; on sites left out of its training it is measured [there](joins.md).\n\n"
+        f"{left_out}Mean adjusted Rand over the {len(scores)} sites of [the "
+        "scoreboard](clustering.md), without those that do "
+        "not offer what an algorithm needs. **Paper**: at the setting of its paper. **Elsewhere**: "
+        "each site at the setting "
+        "that is best on the others. **Best**: at the one setting that is best on all sites, "
+        "and **each site's best**: at the "
+        "best of its own; both are chosen by the types, "
+        "so they are more than anybody can expect.\n\n"
+        "`plain` joins profiles by structure alone up to the widest gap; "
+        "`address` groups by the pattern of the address. "
+        "`auto` has no settings; on sites left out of its training it is measured "
+        "[there](joins.md).\n\n"
         + markdown_table(
             ["algorithm", "sites", "paper", "elsewhere", "best", "its setting", "each site's best"],
             rows,

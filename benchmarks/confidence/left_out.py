@@ -37,11 +37,15 @@ RATHER_WRONG: Final = 0.6  # below it a value is marked
 LOOKED_AT: Final = 0.12  # share of the values, the least sure ones, that a person looks at
 
 INTRODUCTION: Final = (
-    f"All pages of a site of SWDE are one cluster; rules are learnt from its first {KS[0]} to {KS[-1]} samples, in "
-    "the drawn order and in one at random, and run as stylesheets on the pages that were not annotated. A line is what "
-    "a rule finds of an attribute on a page; it is right if that is all that the page shows. Left out are lines whose "
+    f"All pages of a site of SWDE are one cluster; rules are learnt from its first {KS[0]} to "
+    f"{KS[-1]} samples, in "
+    "the drawn order and in one at random, and run as stylesheets on the pages that were not "
+    "annotated. A line is what "
+    "a rule finds of an attribute on a page; it is right if that is all that the page shows. "
+    "Left out are lines whose "
     "labelled value is no text of the page: nobody could see it. Each site is judged by "
-    "weights that were fitted without it; each attribute of a site, number of pages and order weighs the same.\n\n"
+    "weights that were fitted without it; each attribute of a site, "
+    "number of pages and order weighs the same.\n\n"
 )
 # Values that are wrong on a page alone, to one that is right; so many are fitted.
 LONE_WRONG_SHARE: Final = 0.005
@@ -204,10 +208,12 @@ def report(values: Sequence[FoundValues], confidence: Floats) -> str:
     ]
     attributes = {line.rule[:2] for line in values if not line.is_right}
     return (
-        f"{len(values):,} lines of {len({line.site for line in values})} sites, {wrong.sum():,} of them wrong, "
+        f"{len(values):,} lines of {len({line.site for line in values})} sites, "
+        f"{wrong.sum():,} of them wrong, "
         f"of {len(attributes)} attributes.\n\n"
         f"{markdown_table(['figure', 'have', 'wanted'], figures)}\n\n## Reliability\n\n"
-        "![Share of right lines by confidence](confidence.svg)\n\nDot: the share that is right. Bar: the confidence. "
+        "![Share of right lines by confidence](confidence.svg)\n\nDot: the share that is right. "
+        "Bar: the confidence. "
         "Below each: the confidence from where to where, and the lines.\n\n"
         f"{markdown_table(['confidence', 'lines', 'mean', 'right'], _reliability(bins))}"
     )

@@ -1,8 +1,8 @@
 """Values that are wrong on one page alone, at the usual place: what stood there is replaced by another text.
 
-All losers of a rule agree with it there, so that only the look of the value can tell. Each value of each
-page is replaced once by a text of each kind, one page at a time; what is usual are the values of at most 20 other
-pages of the site.
+All losers of a rule agree with it there, so that only the look of the value can tell. Each value of
+each page is replaced once by a text of each kind, one page at a time; what is usual are the values
+of at most 20 other pages of the site.
 """
 
 from __future__ import annotations
@@ -45,10 +45,14 @@ PLACEHOLDERS: Final = (
 
 INTRODUCTION: Final = (
     "## Values that are wrong on one page alone\n\n"
-    "The value at the usual place is replaced on a single page, and all candidates agree on it. How unlike the values "
-    f"of at most {N_SAMPLES} other pages it looks takes away from its confidence. It is doubted where it is among the "
-    f"least sure {LEAST_SURE_SHARE:.0%} of the site's values, all others being right; the weights are fitted without "
-    "the site. A value of the same attribute on another page looks as it should: nothing here can doubt it.\n\n"
+    "The value at the usual place is replaced on a single page, and all candidates agree on it. "
+    "How unlike the values "
+    f"of at most {N_SAMPLES} other pages it looks takes away from its confidence. "
+    "It is doubted where it is among the "
+    f"least sure {LEAST_SURE_SHARE:.0%} of the site's values, all others being right; "
+    "the weights are fitted without "
+    "the site. A value of the same attribute on another page looks as it should: "
+    "nothing here can doubt it.\n\n"
 )
 
 

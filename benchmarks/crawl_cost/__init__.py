@@ -2,8 +2,9 @@
 
 At the end of many, some crawls are cancelled one after the other, and the process is told to end.
 
-`python -m benchmarks.crawl_cost` prints both. With `--against FOLDER`, another checkout of the product, the one
-site is crawled by both in turns, and the ratio is printed: figures of one machine at two times say little.
+`python -m benchmarks.crawl_cost` prints both. With `--against FOLDER`, another checkout of the
+product, the one site is crawled by both in turns, and the ratio is printed: figures of one machine
+at two times say little.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ def run(_data: Path | None) -> str:
         row_of(f"{polite}, SQLite", on_sqlite),
         row_of(f"{polite}, PostgreSQL", on_postgres),
     ]
-    watched = f"The {N_SITES} sites were watched for {SECONDS:,.0f} seconds; MB are the most that was seen."
+    watched = (
+        f"The {N_SITES} sites were watched for {SECONDS:,.0f} seconds; "
+        "MB are the most that was seen."
+    )
     return f"{watched}\n\n{markdown_table(list(COLUMNS), rows)}"
 
 
@@ -200,7 +204,8 @@ def new_crawls(port: int, n_sites: int, delay: float) -> str:
         "from vertex.core.models import Site\n"
         "from vertex.core.services.jobs.requests import enqueue\n"
         f"for n in range({n_sites}):\n"
-        f"    url = f'http://127.1.{{n // {SITES_PER_NETWORK}}}.{{n % {SITES_PER_NETWORK} + 1}}:{port}/0'\n"
+        f"    url = f'http://127.1.{{n // {SITES_PER_NETWORK}}}.{{n % {SITES_PER_NETWORK} + "
+        f"1}}:{port}/0'\n"
         f"    site = Site.objects.create(name=f'site-{{n}}', root_url=url, crawl_delay={delay})\n"
         "    enqueue(crawl_request(site=site))\n"
     )

@@ -85,7 +85,10 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             elif body and path != "/0" and host == HOSTILE:
                 body = hostile_page(int(path.rpartition("/")[2]))
             status = "200 OK" if body else "404 Not Found"
-            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{encoding}Content-Length: {len(body)}\r\n\r\n"
+            head = (
+                f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{encoding}Content-Length: "
+                f"{len(body)}\r\n\r\n"
+            )
             writer.write(head.encode() + body)
             await writer.drain()
     except ConnectionError:
@@ -119,8 +122,8 @@ def hostile_page(number: int) -> bytes:
 def page_at(path: str, host: str, port: int) -> bytes:
     """Return a page of a host's 1,000 (`/N`), or of the 400 of each of several hosts (`/hosts/H/N`).
 
-    Each leads to ten pages below it, and has the same menu as all others of its site; the first of several
-    hosts leads to the others.
+    Each leads to ten pages below it, and has the same menu as all others of its site; the first of
+    several hosts leads to the others.
     """
     *words, last = path.strip("/").split("/")
     if not last.isdigit():
@@ -135,7 +138,8 @@ def page_at(path: str, host: str, port: int) -> bytes:
         links += [f"http://127.0.0.{each}:{port}{folder}/0" for each in range(2, int(words[1]) + 1)]
     menu = "".join(f'<li><a href="{link}">to {link}</a></li>' for link in links)
     text = "".join(
-        f"<div class=t><p>Line {line} of page {number} of {host}: some words, as pages have.</p></div>"
+        f"<div class=t><p>Line {line} of page {number} of {host}: some words, "
+        "as pages have.</p></div>"
         for line in range(N_PARAGRAPHS)
     )
     return f"<!doctype html><title>{number}</title><body><ul>{menu}</ul><h1>{number}</h1>{text}".encode()

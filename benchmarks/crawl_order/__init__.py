@@ -1,8 +1,8 @@
 """Whether crawls side by side in one process come to what a crawl of one page after the other comes to.
 
-All editions of the demo sites and, with `--data`, all generated sites but those that are out of order are crawled at
-once. Each is compared with a plain crawl that reads the same pages from memory; the links of generated pages also
-with those that were written into them.
+All editions of the demo sites and, with `--data`, all generated sites but those that are out of
+order are crawled at once. Each is compared with a plain crawl that reads the same pages from
+memory; the links of generated pages also with those that were written into them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Deaths and cut connections at each transaction of each kind of job, on PostgreSQL: what is lost or doubled.
 
-Run it with: python -m benchmarks.run deaths, which takes the number of faults from VERTEX_TEST_FAULTS.
+Run it with: python -m benchmarks.run deaths, which takes the number of faults from
+VERTEX_TEST_FAULTS.
 """
 
 from __future__ import annotations

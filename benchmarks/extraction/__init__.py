@@ -71,7 +71,10 @@ def run(data: Path | None) -> str:
         rows = costs(bodies, rule, fields)
         sections += [f"{title}:", markdown_table(["step", "ms a page", "times lxml parsing"], rows)]
     size = sum(map(len, bodies)) // N_PAGES // 1000
-    about = f"{N_PAGES} pages of {size} KB; learnt from {N_ANNOTATED} annotated pages and {N_SAMPLES} others"
+    about = (
+        f"{N_PAGES} pages of {size} KB; learnt from {N_ANNOTATED} annotated pages and "
+        f"{N_SAMPLES} others"
+    )
     about += f" in {seconds:.2f} s of processor time, their pages parsed."
     parts = [about, *sections, absent(), "## Pages that find a cluster", matching.section(data)]
     return "\n\n".join(part for part in parts if part)
@@ -91,7 +94,8 @@ def made_page(numbers: random.Random, number: int) -> bytes:
         for n in range(160)
     )
     details = (
-        f'<p><span class="rating">4.{number % 10}</span> by <span class="n-reviews">{number * 3}</span>'
+        f'<p><span class="rating">4.{number % 10}</span> by <span '
+        f'class="n-reviews">{number * 3}</span>'
         f' <i id="stock">{number} left</i></p>'
     )
     return f"""<!doctype html><html lang="en"><head><title>Shop {number}</title>

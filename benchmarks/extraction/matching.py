@@ -1,7 +1,7 @@
 """How many later pages find a cluster in the order of the paper (IV-A), and by the model of the clustering.
 
-Half of a site's pages are clustered, the others come later. A page is served where it finds a cluster, and served
-rightly where most pages of that cluster have the page's type.
+Half of a site's pages are clustered, the others come later. A page is served where it finds a
+cluster, and served rightly where most pages of that cluster have the page's type.
 """
 
 from __future__ import annotations
@@ -73,9 +73,12 @@ def section(data: Path | None) -> str:
     ]
     header.append("shingles, rules a page")
     about = (
-        "Half of a site's pages are clustered, the others come later. A cell: the share of the later pages "
-        "that find a cluster / that find one of their type. IV-A: the address fits the cluster's pattern and its "
-        "signature covers the page; of several the most important (`match_by` of a site). Rules a page: clusters "
+        "Half of a site's pages are clustered, the others come later. A cell: "
+        "the share of the later pages "
+        "that find a cluster / that find one of their type. IV-A: "
+        "the address fits the cluster's pattern and its "
+        "signature covers the page; of several the most important (`match_by` of a site). "
+        "Rules a page: clusters "
         "whose address and signature fit; the paper has about two."
     )
     absent = typed_sites.absent(data)

@@ -28,11 +28,15 @@ N_PAGES: Final = 20  # of a site
 N_ROUNDS: Final = 3
 MOST_MEDIAN, MOST_WORST = 8.0, 15.0
 INTRODUCTION: Final = (
-    "Every generated site and every site of SWDE: clustered by `auto`, a rule learnt from 2 annotated pages and 18 "
-    f"others, then run on {N_PAGES} pages, none of them annotated. Processor time as a multiple of what "
+    "Every generated site and every site of SWDE: clustered by `auto`, "
+    "a rule learnt from 2 annotated pages and 18 "
+    f"others, then run on {N_PAGES} pages, none of them annotated. "
+    "Processor time as a multiple of what "
     "`lxml.html.document_fromstring` takes for the same bytes in the same run, the least of "
-    f"{N_ROUNDS} rounds. Whole way: from the bytes to the line in JSON, with matching, places, the losers' "
-    "votes and normalised values. The parts are measured one by one: parsing with its guards, finding the cluster "
+    f"{N_ROUNDS} rounds. Whole way: from the bytes to the line in JSON, with matching, places, "
+    "the losers' "
+    "votes and normalised values. The parts are measured one by one: parsing with its guards, "
+    "finding the cluster "
     "on the parsed page, the stylesheet with and without votes.\n\n"
 )
 HEADER: Final = [
@@ -73,7 +77,8 @@ def run(data: Path | None) -> str:
     rows = [cost.row() for cost in sorted(costs, key=lambda cost: -cost.whole)]
     p95 = quantiles(whole, n=20)[-1]
     return (
-        f"{INTRODUCTION}{len(costs)} sites. Median {median(whole):.1f} x, 95th percentile {p95:.1f} x, worst "
+        f"{INTRODUCTION}{len(costs)} sites. Median {median(whole):.1f} x, "
+        f"95th percentile {p95:.1f} x, worst "
         f"{max(whole):.1f} x; wanted are {MOST_MEDIAN:.0f} x and {MOST_WORST:.0f} x.\n\n"
         + markdown_table(HEADER, rows)
     )

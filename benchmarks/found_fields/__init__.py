@@ -24,9 +24,12 @@ GOOD: Final = 0.95  # the F1 from which a field is an attribute
 FEW: Final = 20
 
 INTRODUCTION = (
-    "Each site of SWDE and the pages about one thing of each generated site as one cluster. An attribute counts "
-    f"where a field's F1 over pages is at least {GOOD}: everything of it on a page must be right, lists as sets. "
-    "Shown are the fields into which overlapping slots are folded, in the order in which people see them; the "
+    "Each site of SWDE and the pages about one thing of each generated site as one cluster. "
+    "An attribute counts "
+    f"where a field's F1 over pages is at least {GOOD}: everything of it on a page must be right, "
+    "lists as sets. "
+    "Shown are the fields into which overlapping slots are folded, "
+    "in the order in which people see them; the "
     "lines of `find_fields` have the folded ones, too. Nothing here is learnt."
 )
 

@@ -1,7 +1,7 @@
 """How long a page that is open shows what it showed before, once a job has ended: measured in a real browser.
 
-The demo runs in an installation of its own with all its processes. A person opens the
-pages that a job changes and begins the job by its button. A page is up to date as soon as it shows what it shows
+The demo runs in an installation of its own with all its processes. A person opens the pages that a
+job changes and begins the job by its button. A page is up to date as soon as it shows what it shows
 when it is loaded again.
 """
 
@@ -34,7 +34,8 @@ TRIES: Final = 3
 EVERY: Final = 1.0  # seconds between two looks of a page
 SHOP: Final = "/sites/alpine-shop"
 AFTERWARDS: Final = 3_000  # milliseconds that pages have after the end of a job
-# What the page says, and when it began to say so. Times say another thing at each look, and are left out.
+# What the page says, and when it began to say so. Times say another thing at each look, and are
+# left out.
 RECORDER: Final = """
 () => {
   window.said = [];
@@ -106,11 +107,16 @@ def report(seen: Sequence[Seen]) -> str:
     ]
     head = ["job", "page", "seconds after the end", "seconds in which the page loads"]
     return (
-        "Pages of the demo, of which 80 pages a site are stored at first; a crawl brings the others. Times are "
-        "those from the last end or beginning of a job to the last change of the page, the jobs that come of "
-        "the one that was begun included; 0: the page said so before. A page looks for ended jobs once a "
-        "second and is then loaded: where that takes longer than a second, on a busy machine, it is late.\n\n"
-        f"{n_early} of {len(seen)} pages were up to date within {WANTED:.0f} s (wanted: all), {n_asked} "
+        "Pages of the demo, of which 80 pages a site are stored at first; "
+        "a crawl brings the others. Times are "
+        "those from the last end or beginning of a job to the last change of the page, "
+        "the jobs that come of "
+        "the one that was begun included; 0: the page said so before. "
+        "A page looks for ended jobs once a "
+        "second and is then loaded: where that takes longer than a second, on a busy machine, "
+        "it is late.\n\n"
+        f"{n_early} of {len(seen)} pages were up to date within {WANTED:.0f} s (wanted: "
+        f"all), {n_asked} "
         "within a second and the time that the page takes to load.\n\n" + markdown_table(head, rows)
     )
 

@@ -1,10 +1,11 @@
 """Weeks in the lives of made-up sites: what the checks of bellwethers say of drift, outages and redesigns.
 
-Each history is a site of its own kind and look whose detail pages get a rule in the first week. In the weeks
-after, values drift, advertisements and optional sections come and go, class names gain tokens, pages answer
-with errors and walls; half of the things may be in a sale. In the last one the template may be another one, two values
-may change places, or all prices may be those without tax. What tells a sale from a tax, on which share of the pages the
-prices are the former ones times one factor, was chosen on made-up sites with other seeds.
+Each history is a site of its own kind and look whose detail pages get a rule in the first week. In
+the weeks after, values drift, advertisements and optional sections come and go, class names gain
+tokens, pages answer with errors and walls; half of the things may be in a sale. In the last one the
+template may be another one, two values may change places, or all prices may be those without tax.
+What tells a sale from a tax, on which share of the pages the prices are the former ones times one
+factor, was chosen on made-up sites with other seeds.
 """
 
 from __future__ import annotations

@@ -212,7 +212,8 @@ def detail_page(kind: str, look: Look, values: dict[str, str], week: Week, numbe
 def listing_page(look: Look, things: list[dict[str, str]], week: Week, number: int) -> str:
     chance = random.Random(f"{week.seed}-list-{number}")
     rows = [
-        f'<li><a href="/d/{place}">{escape(next(iter(thing.values())))}</a> <i>{thing["price"]}</i></li>'
+        f'<li><a href="/d/{place}">{escape(next(iter(thing.values())))}</a> '
+        f"<i>{thing['price']}</i></li>"
         for place, thing in enumerate(things)
     ]
     inner = (
@@ -223,7 +224,8 @@ def listing_page(look: Look, things: list[dict[str, str]], week: Week, number: i
 
 def frame(look: Look, week: Week, inner: str, title: str, chance: random.Random) -> str:
     side = "".join(
-        f'<p><a href="/d/{chance.randrange(20)}">{words(chance, 2)}</a> €{chance.uniform(8, 300):.2f}</p>'
+        f'<p><a href="/d/{chance.randrange(20)}">{words(chance, 2)}</a> '
+        f"€{chance.uniform(8, 300):.2f}</p>"
         for _ in range(3)
     )
     aside = f'<div class="{look.prefix}-side">{side}</div>'
@@ -246,7 +248,10 @@ def _sections(chance: random.Random, week: Week, place: int) -> list[str]:
     if not week.has_ads or chance.random() < 0.4:
         return []
     text = " ".join(chance.choice(AD_WORDS) for _ in range(6))
-    inner = f'<a href="/ad"><img src="/ad{place}.png" alt="">{text}</a><b>€{chance.uniform(5, 99):.2f}</b>'
+    inner = (
+        f'<a href="/ad"><img src="/ad{place}.png" '
+        f'alt="">{text}</a><b>€{chance.uniform(5, 99):.2f}</b>'
+    )
     return [f'<div class="ad"><div>{inner}</div></div>']
 
 

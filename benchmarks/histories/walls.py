@@ -12,10 +12,16 @@ class Answer(NamedTuple):
 
 
 def _page(title: str, text: str) -> str:
-    return f"<!DOCTYPE html><html><head><title>{title}</title></head><body><div>{text}</div></body></html>"
+    return (
+        "<!DOCTYPE "
+        f"html><html><head><title>{title}</title></head><body><div>{text}</div></body></html>"
+    )
 
 
-LOGIN: Final = '<form action="/login"><input name="user"><input type="password" name="p"><button>Log in</button></form>'
+LOGIN: Final = (
+    '<form action="/login"><input name="user"><input type="password" name="p"><button>Log '
+    "in</button></form>"
+)
 CAPTCHA: Final = (
     '<div class="g-recaptcha"></div><p>Please verify that you are a human to continue.</p>'
 )

@@ -31,9 +31,13 @@ def run(_data: Path | None) -> str:
         )
     header = ["site, learner", *(f"k = {k}" for k in KS), "pages until right"]
     return (
-        "Generated pages of eight kinds of sites: optional attributes, layouts, labels in tables, lists and "
-        "texts, values within texts, attributes and JSON-LD, values divided by commas and line ends, offers "
-        "in offers. Mean F1 over attributes on the pages that were not annotated; the first k of 20 samples "
-        "as `draw_samples` chooses them. Pages until right: so many are annotated until all other samples "
+        "Generated pages of eight kinds of sites: optional attributes, layouts, "
+        "labels in tables, lists and "
+        "texts, values within texts, attributes and JSON-LD, "
+        "values divided by commas and line ends, offers "
+        "in offers. Mean F1 over attributes on the pages that were not annotated; "
+        "the first k of 20 samples "
+        "as `draw_samples` chooses them. Pages until right: "
+        "so many are annotated until all other samples "
         "are right, at most 8.\n\n" + markdown_table(header, rows)
     )

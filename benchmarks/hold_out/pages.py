@@ -1,7 +1,7 @@
 """Pages of sites that no algorithm was developed on; each value carries its attribute's name until it is read.
 
-A value stands between marks in the text or attribute that shows it; an element that is a value as a whole has
-the attribute `data-truth`. Both are taken out before anything else sees the page.
+A value stands between marks in the text or attribute that shows it; an element that is a value as a
+whole has the attribute `data-truth`. Both are taken out before anything else sees the page.
 """
 
 # ruff: noqa: SIM905 - words stand in one line

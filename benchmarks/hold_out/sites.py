@@ -22,8 +22,10 @@ def clusters() -> Iterator[LabelledCluster]:
 
 def _page(title: str, head: str, body: str, brand: str) -> str:
     return (
-        f"<!doctype html><html><head><meta charset=utf-8><title>{title} | {brand}</title>{head}</head><body>"
-        f"<header><a href=/>{brand}</a><nav><a href=/new>New</a> <a href=/all>All</a></nav></header>"
+        f"<!doctype html><html><head><meta charset=utf-8><title>{title} | "
+        f"{brand}</title>{head}</head><body>"
+        f"<header><a href=/>{brand}</a><nav><a href=/new>New</a> <a "
+        "href=/all>All</a></nav></header>"
         f"{body}<footer><p>&copy; {brand}</p><a href=/terms>Terms</a></footer></body></html>"
     )
 
@@ -53,7 +55,8 @@ def recipe(make: Maker, number: int) -> str:
         for _ in range(make.number(2, 6))
     )
     related = "".join(
-        f"<div class=teaser><h3><a href=/r/{n}>{make.title()}</a></h3><p>by {make.person()}</p></div>"
+        f"<div class=teaser><h3><a href=/r/{n}>{make.title()}</a></h3><p>by "
+        f"{make.person()}</p></div>"
         for n in range(make.number(2, 4))
     )
     tip = (
@@ -63,12 +66,15 @@ def recipe(make: Maker, number: int) -> str:
     )
     if number % 5 == 4:
         body = (
-            f"<div class=sponsored><span>Sponsored</span></div><div class=story><h2 class=head>{v('name', title)}</h2>"
-            f"<div class=meta>{times}</div>{by}<h3>You need</h3><ul>{items}</ul><h3>How to</h3><ol>{steps}</ol>{tip}</div>"
+            "<div class=sponsored><span>Sponsored</span></div><div class=story><h2 "
+            f"class=head>{v('name', title)}</h2>"
+            f"<div class=meta>{times}</div>{by}<h3>You need</h3><ul>{items}</ul><h3>How "
+            f"to</h3><ol>{steps}</ol>{tip}</div>"
         )
     else:
         body = (
-            f"<main><h1>{v('name', title)}</h1>{by}<p class=times>{times}</p><div class=cols><section><h2>Ingredients</h2>"
+            f"<main><h1>{v('name', title)}</h1>{by}<p class=times>{times}</p><div "
+            "class=cols><section><h2>Ingredients</h2>"
             f"<ul>{items}</ul></section><section><h2>Method</h2><ol>{steps}</ol></section></div>{tip}</main>"
         )
     return _page(
@@ -96,7 +102,8 @@ def event(make: Maker, _number: int) -> str:
         rows += f"<dt>Age</dt><dd>{v('age', f'{make.number(6, 18)}+')}</dd>"
     performers = ", ".join(v("performer", make.person()) for _ in range(make.number(1, 4)))
     more = "".join(
-        f"<li class=ev><h3>{make.title()}</h3><dl><dt>When</dt><dd><time datetime=2024-01-01>{make.number(1, 28)} May 2024</time></dd></dl></li>"
+        f"<li class=ev><h3>{make.title()}</h3><dl><dt>When</dt><dd><time "
+        f"datetime=2024-01-01>{make.number(1, 28)} May 2024</time></dd></dl></li>"
         for _ in range(3)
     )
     text = "".join(
@@ -104,8 +111,10 @@ def event(make: Maker, _number: int) -> str:
         for _ in range(make.number(1, 3))
     )
     body = (
-        f"<div class=ev><h1>{v('name', title)}</h1><p class=with>With {performers}</p><dl class=facts>{rows}</dl>"
-        f"<div class=about data-truth=description>{text}</div></div><h2>More events</h2><ul>{more}</ul>"
+        f"<div class=ev><h1>{v('name', title)}</h1><p class=with>With {performers}</p><dl "
+        f"class=facts>{rows}</dl>"
+        f"<div class=about data-truth=description>{text}</div></div><h2>More "
+        f"events</h2><ul>{more}</ul>"
     )
     return _page(title, f"<meta property=og:title content='{title}'>", body, "Night Out")
 
@@ -115,7 +124,8 @@ def hotel(make: Maker, _number: int) -> str:
     name = f"Hotel {make.title(1, 2)}"
     rooms = "".join(
         f"<tr><td class=r><b>{v('room', kind)}</b><br><small>{make.number(12, 40)} m²</small></td>"
-        f"<td>{make.number(1, 4)} guests</td><td class=p>EUR {v('room_price', make.number(60, 300))}<span> / night</span></td></tr>"
+        f"<td>{make.number(1, 4)} guests</td><td class=p>EUR "
+        f"{v('room_price', make.number(60, 300))}<span> / night</span></td></tr>"
         for kind in make.some(["Single", "Double", "Twin", "Suite", "Family room"], 1, 4)
     )
     amenities = "".join(
@@ -125,21 +135,29 @@ def hotel(make: Maker, _number: int) -> str:
     phone = f"+44 {make.number(100, 999)} {make.number(1000, 9999)}"
     contact = f"<p><a href='tel:{phone}'>{v('phone', phone)}</a></p>" if make.is_so(0.7) else ""
     pets = (
-        f"<p><strong>Pets:</strong> {v('pets', make.chance.choice(['allowed', 'not allowed', 'on request']))}</p>"
+        "<p><strong>Pets:</strong> "
+        f"{v('pets', make.chance.choice(['allowed', 'not allowed', 'on request']))}</p>"
         if make.is_so(0.5)
         else ""
     )
     review = (
-        f"<div class=sc><b>{v('score', make.number(60, 99) / 10)}</b> from {v('n_reviews', make.number(5, 900))} reviews</div>"
+        f"<div class=sc><b>{v('score', make.number(60, 99) / 10)}</b> from "
+        f"{v('n_reviews', make.number(5, 900))} reviews</div>"
         if make.is_so(0.8)
         else ""
     )
     body = (
-        f"<div class='stars' title='{v('stars', f'{make.number(1, 5)} stars')}'></div><h1>{v('name', name)}</h1>"
-        f"<p class=addr><span>{v('street', f'{make.number(1, 99)} {make.title(1, 1)} Road')}</span>, <span>{v('postcode', make.number(10000, 99999))}</span> <span>{v('town', make.chance.choice(TOWNS))}</span></p>{review}"
+        "<div class='stars' "
+        f"title='{v('stars', f'{make.number(1, 5)} stars')}'></div><h1>{v('name', name)}</h1>"
+        "<p "
+        f"class=addr><span>{v('street', f'{make.number(1, 99)} {make.title(1, 1)} Road')}</span>, "
+        f"<span>{v('postcode', make.number(10000, 99999))}</span> "
+        f"<span>{v('town', make.chance.choice(TOWNS))}</span></p>{review}"
         f"<div class=from>from <b>EUR {v('price', make.number(60, 200))}</b> per night</div>"
-        f"<h2>Rooms</h2><table>{rooms}</table><h2>Amenities</h2><ul class=am>{amenities}</ul><h2>Good to know</h2>"
-        f"<p>Check-in from {v('check_in', f'{make.number(13, 16)}:00')}, check-out until {v('check_out', f'{make.number(9, 12)}:00')}</p>{pets}"
+        f"<h2>Rooms</h2><table>{rooms}</table><h2>Amenities</h2><ul "
+        f"class=am>{amenities}</ul><h2>Good to know</h2>"
+        f"<p>Check-in from {v('check_in', f'{make.number(13, 16)}:00')}, "
+        f"check-out until {v('check_out', f'{make.number(9, 12)}:00')}</p>{pets}"
         f"<h2>Contact</h2>{contact}<p class=txt>{make.sentence()}</p>"
     )
     return _page(name, "", body, "Stay")
@@ -171,25 +189,30 @@ def estate(make: Maker, number: int) -> str:
     price = (
         "<div class=sold>Sold</div>"
         if is_sold
-        else f"<div class=pr>{v('price', f'{make.number(90, 900)},000 EUR')} <small>excl. fees</small></div>"
+        else f"<div class=pr>{v('price', f'{make.number(90, 900)},000 EUR')} <small>excl. "
+        "fees</small></div>"
     )
     features = ", ".join(
         v("feature", each)
         for each in make.some(["balcony", "cellar", "lift", "garage", "garden"], 1, 4)
     )
     near = "".join(
-        f"<div class=card><div class=pr>{make.number(90, 900)},000 EUR</div><table><tr><td>Rooms</td><td>{make.number(1, 6)}</td></tr></table></div>"
+        f"<div class=card><div class=pr>{make.number(90, 900)},000 "
+        f"EUR</div><table><tr><td>Rooms</td><td>{make.number(1, 6)}</td></tr></table></div>"
         for _ in range(3)
     )
     body = (
-        f"<h1>{v('name', title)}</h1>{price}<table class=data>{cells}</table><h3>Equipment</h3><p>{features}</p>"
+        f"<h1>{v('name', title)}</h1>{price}<table "
+        f"class=data>{cells}</table><h3>Equipment</h3><p>{features}</p>"
         f"<h3>Description</h3><p data-truth=description>{make.sentence()}<br>{make.sentence()}</p>"
-        f"<div class=agent>Your contact: <b>{v('agent', make.person())}</b>, tel. {v('phone', f'0{make.number(100, 999)}-{make.number(10000, 99999)}')}</div>"
+        f"<div class=agent>Your contact: <b>{v('agent', make.person())}</b>, tel. "
+        f"{v('phone', f'0{make.number(100, 999)}-{make.number(10000, 99999)}')}</div>"
         f"<h3>Near by</h3>{near}"
     )
     return _page(
         title,
-        f"<meta name=geo.position content='{v('position', f'{make.number(10, 60)}.5;{make.number(1, 20)}.25')}'>",
+        "<meta name=geo.position "
+        f"content='{v('position', f'{make.number(10, 60)}.5;{make.number(1, 20)}.25')}'>",
         body,
         "Homes",
     )
@@ -212,7 +235,9 @@ def book(make: Maker, _number: int) -> str:
     )
     rows += f"<tr><th>Subjects</th><td><ul>{subjects}</ul></td></tr>"
     copies = "".join(
-        f"<tr><td>{make.chance.choice(TOWNS)} branch</td><td>{make.number(100, 999)}.{make.number(1, 9)} ADL</td><td>{make.chance.choice(['on shelf', 'on loan'])}</td></tr>"
+        f"<tr><td>{make.chance.choice(TOWNS)} "
+        f"branch</td><td>{make.number(100, 999)}.{make.number(1, 9)} "
+        f"ADL</td><td>{make.chance.choice(['on shelf', 'on loan'])}</td></tr>"
         for _ in range(make.number(1, 4))
     )
     body = f"<table class=rec>{rows}</table><h4>Copies</h4><table><tr><th>Branch</th><th>Shelf</th><th>Status</th></tr>{copies}</table>"
@@ -225,8 +250,14 @@ def car(make: Maker, _number: int) -> str:
     sale = f"<del>{price + 1500:,} EUR</del> " if make.is_so(0.3) else ""
     rows = [
         f"<li><strong>Mileage:</strong> {v('mileage', f'{make.number(5, 250)},000 km')}</li>",
-        f"<li><strong>First used:</strong> {v('first_used', f'{make.number(1, 12)}/{make.number(1998, 2023)}')}</li>",
-        f"<li><strong>Fuel:</strong> {v('fuel', make.chance.choice(['petrol', 'diesel', 'electric']))}</li>",
+        (
+            "<li><strong>First used:</strong> "
+            f"{v('first_used', f'{make.number(1, 12)}/{make.number(1998, 2023)}')}</li>"
+        ),
+        (
+            "<li><strong>Fuel:</strong> "
+            f"{v('fuel', make.chance.choice(['petrol', 'diesel', 'electric']))}</li>"
+        ),
     ]
     if make.is_so(0.6):
         rows.append(f"<li><strong>Owners:</strong> {v('owners', make.number(1, 5))}</li>")
@@ -240,12 +271,17 @@ def car(make: Maker, _number: int) -> str:
         for each in make.some(["ABS", "GPS", "Airbag", "Radio", "Tow bar"], 1, 4)
     )
     ads = "".join(
-        f"<div class=ad><span class=price>{make.number(1, 60) * 500:,} EUR</span><ul><li><strong>Fuel:</strong> petrol</li></ul></div>"
+        f"<div class=ad><span class=price>{make.number(1, 60) * 500:,} "
+        "EUR</span><ul><li><strong>Fuel:</strong> petrol</li></ul></div>"
         for _ in range(2)
     )
-    seller = f"<p>Sold by {v('seller', make.person())} in {v('town', make.chance.choice(TOWNS))} since {make.number(2001, 2022)}</p>"
+    seller = (
+        f"<p>Sold by {v('seller', make.person())} in {v('town', make.chance.choice(TOWNS))} since "
+        f"{make.number(2001, 2022)}</p>"
+    )
     body = (
-        f"<div id=top>{ads}</div><div id=offer><h1>{v('name', title)} <small>ref. {v('reference', f'C{make.number(1000, 9999)}')}</small></h1>"
+        f"<div id=top>{ads}</div><div id=offer><h1>{v('name', title)} <small>ref. "
+        f"{v('reference', f'C{make.number(1000, 9999)}')}</small></h1>"
         f"<span class=price>{sale}<ins>{v('price', f'{price:,} EUR')}</ins></span><ul>{''.join(rows)}</ul><p>{fitted}</p>{seller}</div>"
     )
     return _page(title, "", body, "Wheels")
@@ -309,5 +345,8 @@ def association(make: Maker, _number: int) -> str:
     if make.is_so(0.5):
         parts += f"<h3>Mitglieder</h3><p>ca. {v('members', make.number(10, 900))} (Stand {make.number(2015, 2023)})</p>"
     head = f"<meta name=description content='{v('summary', make.sentence())}'>"
-    body = f"<div id=c><h2>Verzeichnis</h2><h1>{v('name', name)}</h1><p>Gegründet: {v('founded', make.number(1880, 2010))}</p>{parts}</div>"
+    body = (
+        f"<div id=c><h2>Verzeichnis</h2><h1>{v('name', name)}</h1><p>Gegründet: "
+        f"{v('founded', make.number(1880, 2010))}</p>{parts}</div>"
+    )
     return _page(name, head, body, "Vereine")

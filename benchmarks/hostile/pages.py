@@ -1,7 +1,7 @@
 """Pages that are made to cost as much as they can, of a size that is asked for.
 
-The kinds follow what browsers' tokenizer tests, sanitizers' payloads and lists of naughty strings cover, and
-bombs: few bytes that become much. Nothing is copied from them.
+The kinds follow what browsers' tokenizer tests, sanitizers' payloads and lists of naughty strings
+cover, and bombs: few bytes that become much. Nothing is copied from them.
 """
 
 from __future__ import annotations

@@ -45,10 +45,14 @@ def run(_data: Path | None) -> str:
     table = markdown_table(["beside whom", "median s", "p95 s", "longest s", "not answered"], rows)
     n_stopped = sum(status == 503 for status in answers)
     return (
-        f"A gunicorn of two processes with four threads each, and {len(KINDS)} kinds of hostile pages of"
-        f" {N_BYTES:,} bytes. {N_EDITORS} editors open one after the other to be annotated, as a table, with"
-        f" outline and suggestions; they asked {len(answers)} times, and {n_stopped} times were told that it"
-        f" was stopped or that many pages are read. Meanwhile somebody asks for the page of the log-in."
+        "A gunicorn of two processes with four threads each, "
+        f"and {len(KINDS)} kinds of hostile pages of"
+        f" {N_BYTES:,} bytes. {N_EDITORS} editors open one after the other to be annotated, "
+        "as a table, with"
+        f" outline and suggestions; they asked {len(answers)} times, "
+        f"and {n_stopped} times were told that it"
+        " was stopped or that many pages are read. Meanwhile somebody asks for the "
+        "page of the log-in."
         f" Wanted: p95 at most 0.3 s.\n\n{table}"
     )
 

@@ -1,6 +1,7 @@
 """The joins of `auto`, judged on sites whose trees were trained without them.
 
-`python -m benchmarks.joins` trains and writes the weights; `python -m benchmarks.run joins` writes the page.
+`python -m benchmarks.joins` trains and writes the weights; `python -m benchmarks.run joins`
+writes the page.
 """
 
 from __future__ import annotations

@@ -188,7 +188,8 @@ def _answer(site: SiteToJoin, run: _Run, decision: Decision) -> GroupAnswer:
 def table_of(figures: Sequence[SiteFigures]) -> str:
     """Return the figures as Markdown: the means by kind, then the real sites one by one."""
     lines = [
-        "| sites | n | mean | worst | >= .80 | homogeneity | completeness | after 3 answers | worst | "
+        "| sites | n | mean | worst | >= .80 | homogeneity | completeness | after 3 "
+        "answers | worst | "
         + " | ".join(f"stop {stop:g}" for stop in STOPS)
         + " | plain | address |",
         "|---" * (11 + len(STOPS)) + "|",
@@ -202,7 +203,10 @@ def table_of(figures: Sequence[SiteFigures]) -> str:
         rands = _at_stops_chosen_elsewhere(real)
         lines += [
             "",
-            f"Real sites, each at the stop that is best on the others: mean {mean(rands):.3f}, worst {min(rands):.2f}.",
+            (
+                f"Real sites, each at the stop that is best on the others: mean {mean(rands):.3f}, "
+                f"worst {min(rands):.2f}."
+            ),
         ]
     singles = [each for each in figures if each.site.kind == "single"]
     if singles:
@@ -210,14 +214,18 @@ def table_of(figures: Sequence[SiteFigures]) -> str:
         lines += ["", f"One template each: {n_in_one} of {len(singles)} sites in one cluster."]
     lines += [
         "",
-        "| site | pages | types | rand | homogeneity | completeness | clusters | answered | plain | address |",
+        (
+            "| site | pages | types | rand | homogeneity | completeness | clusters | answered | "
+            "plain | address |"
+        ),
         "|---" * 10 + "|",
     ]
     for each in sorted(figures, key=lambda each: each.site.name):
         if each.site.kind == "real":
             alone = each.alone
             lines.append(
-                f"| {each.site.name} | {alone.n_pages} | {alone.n_types} | {alone.adjusted_rand:.2f} "
+                f"| {each.site.name} | {alone.n_pages} | {alone.n_types} | "
+                f"{alone.adjusted_rand:.2f} "
                 f"| {alone.homogeneity:.2f} | {alone.completeness:.2f} | {alone.n_clusters} "
                 f"| {each.answered.adjusted_rand:.2f} | {each.plain:.2f} | {each.by_address:.2f} |"
             )

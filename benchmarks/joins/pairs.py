@@ -1,8 +1,8 @@
 """Make pairs of groups of labelled pages, to learn from: which are of one template?
 
-Each site is seen in several variants: some of its types and pages, other addresses, a family of evidence
-missing. From the first groups on, those of one type are joined, now and then two of other types, so that
-the model knows groups of all sizes, pure and impure.
+Each site is seen in several variants: some of its types and pages, other addresses, a family of
+evidence missing. From the first groups on, those of one type are joined, now and then two of other
+types, so that the model knows groups of all sizes, pure and impure.
 """
 
 from __future__ import annotations

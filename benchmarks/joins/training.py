@@ -19,8 +19,8 @@ MIN_PAIRS_OF_LEAF = 200
 SHRINKAGE = 5.0
 SHARE_OF_COLUMNS = 0.4  # that a split may choose from
 N_BINS = 64
-# Each join is the likeliest of many pairs, so its log-odds are too high by chance; on sites that were
-# left out, by about so much.
+# Each join is the likeliest of many pairs, so its log-odds are too high by chance; on sites that
+# were left out, by about so much.
 OPTIMISM = 0.5
 
 

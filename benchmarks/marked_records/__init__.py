@@ -80,8 +80,9 @@ def report(counted: Mapping[tuple[str, bool, bool], int]) -> str:
         n_marked += right_marked
     head = ["site", "right records", "marked", "wrong records", "marked"]
     return (
-        f"A record is marked where the probability that all its values are right is below {RATHER_WRONG}. It is right "
+        "A record is marked where the probability that all its values are right is below "
+        f"{RATHER_WRONG}. It is right "
         "if every value that it has is what the page says.\n\n"
-        f"{n_marked} of {n_right} right records are marked, {n_marked / n_right:.1%} (wanted: at most {WANTED:.0%}).\n\n"
-        + markdown_table(head, rows)
+        f"{n_marked} of {n_right} right records are marked, {n_marked / n_right:.1%} (wanted: "
+        f"at most {WANTED:.0%}).\n\n" + markdown_table(head, rows)
     )

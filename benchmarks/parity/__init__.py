@@ -44,10 +44,14 @@ def run(_data: Path | None) -> str:
         rows.append(_row(name, counts))
     return (
         f"All stored pages of the demo sites' first edition; rules of the clusters of details from "
-        f"{N_ANNOTATED} annotated pages each, learnt, run and exported by the commands. Share of the raw "
-        "values that `extract_records` stores which the other engines find too, in the same order: the "
-        "bundle without Django, lxml on a fresh parse, xsltproc on that tree written as XML. Bar: 100 %. "
-        "`xsltproc --html` parses the stored bytes by itself, with another version of libxml2 and no "
+        f"{N_ANNOTATED} annotated pages each, learnt, run and exported by the commands. "
+        "Share of the raw "
+        "values that `extract_records` stores which the other engines find too, "
+        "in the same order: the "
+        "bundle without Django, lxml on a fresh parse, xsltproc on that tree written as XML. "
+        "Bar: 100 %. "
+        "`xsltproc --html` parses the stored bytes by itself, "
+        "with another version of libxml2 and no "
         "knowledge of the page's encoding.\n\n"
         + markdown_table(["site", "pages", "values", *ENGINES], [*rows, _row("**all**", totals)])
     )

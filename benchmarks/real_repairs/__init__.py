@@ -1,11 +1,12 @@
 """Repairs of real sites whose pages were described by hand.
 
-About twenty pages of each site were read in all their snapshots, and what stands where was written down:
-`benchmarks/real_repairs/truth` has addresses, fields, values and their places. The steps between two snapshots after which
-a template is another one are played, partly (partial) or as a whole (redesign): a rule is learnt from three annotated
-pages of each cluster of the older snapshot, the newer one is checked and repaired with `heal_site --accept`, and what the
-rules give then is held against what was written down. Nothing was chosen by these pages. Values change as they do in life:
-a title is worded anew, a field is on fewer pages than it was.
+About twenty pages of each site were read in all their snapshots, and what stands where was written
+down: `benchmarks/real_repairs/truth` has addresses, fields, values and their places. The steps
+between two snapshots after which a template is another one are played, partly (partial) or as a
+whole (redesign): a rule is learnt from three annotated pages of each cluster of the older snapshot,
+the newer one is checked and repaired with `heal_site --accept`, and what the rules give then is
+held against what was written down. Nothing was chosen by these pages. Values change as they do in
+life: a title is worded anew, a field is on fewer pages than it was.
 """
 
 from __future__ import annotations

@@ -130,7 +130,8 @@ def table(figures: Figures) -> str:
         [
             name,
             *[
-                f"{share_good(figures[kind][name]):.3f} / {statistics.mean(figures[kind][name]):.3f}"
+                f"{share_good(figures[kind][name]):.3f} / "
+                f"{statistics.mean(figures[kind][name]):.3f}"
                 for kind in kinds
             ],
         ]

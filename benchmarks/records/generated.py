@@ -76,7 +76,8 @@ def marked(number: int) -> str:
 def _items(make: Maker) -> str:
     tag = make.chance.choice(["ul", "ol"])
     rows = "".join(
-        f"<li{marked(n)}{make.named('item')}>{make.title()} {' - '.join(make.extras())} {make.about()}</li>"
+        f"<li{marked(n)}{make.named('item')}>{make.title()} {' - '.join(make.extras())} "
+        f"{make.about()}</li>"
         for n in range(make.n_records)
     )
     return f"<{tag}>{rows}</{tag}>"
@@ -122,7 +123,8 @@ def _cards_of_several(make: Maker) -> str:
 def _grid(make: Maker) -> str:
     width, rows = make.number(2, 4), make.number(2, 6)
     cells = [
-        f"<td{marked(n)} align=center>{make.image()}<br>{make.title()}<br>{'<br>'.join(make.extras())}"
+        f"<td{marked(n)} "
+        f"align=center>{make.image()}<br>{make.title()}<br>{'<br>'.join(make.extras())}"
         for n in range(width * rows)
     ]
     lines = ["<tr>" + "".join(cells[at : at + width]) for at in range(0, len(cells), width)]
@@ -299,7 +301,10 @@ def _without_a_list(make: Maker) -> str:
                 f"<tr><th>{make.words(1, 2)}<td>{make.words(1, 3)}"
                 for _ in range(make.number(3, 9))
             )
-            return f"<h1>{make.words(2, 4)}</h1><img src=a.png><p>{make.words(20, 70)}</p><table>{rows}</table>"
+            return (
+                f"<h1>{make.words(2, 4)}</h1><img "
+                f"src=a.png><p>{make.words(20, 70)}</p><table>{rows}</table>"
+            )
         case 2:
             fields = "".join(
                 f"<label>{make.words(1, 2)}<input></label>" for _ in range(make.number(2, 9))

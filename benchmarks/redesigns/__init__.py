@@ -1,12 +1,13 @@
 """Redesigned sites: what a check says of each cluster before and after, and what the repair gives back.
 
-A rule is learnt for each described type of page from a few annotated pages. Then the site's next editions
-are checked: drift, where nothing is to be found, and a redesign, where each cluster with another template is.
-The last edition is repaired with `heal_site --accept`, and what the rules give afterwards is held against the
-truth of the new pages. The generated sites hold two kinds of pages of which one is redesigned; nothing was
-developed on them. The three snapshots of a real site are annotated with fields that are chosen by a program:
-texts of leaves that stand alone at their place and are written the same in both snapshots; a cluster counts
-as redesigned where a field stands at another place on most of its later pages.
+A rule is learnt for each described type of page from a few annotated pages. Then the site's next
+editions are checked: drift, where nothing is to be found, and a redesign, where each cluster with
+another template is. The last edition is repaired with `heal_site --accept`, and what the rules give
+afterwards is held against the truth of the new pages. The generated sites hold two kinds of pages
+of which one is redesigned; nothing was developed on them. The three snapshots of a real site are
+annotated with fields that are chosen by a program: texts of leaves that stand alone at their place
+and are written the same in both snapshots; a cluster counts as redesigned where a field stands at
+another place on most of its later pages.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ def run(data: Path | None) -> str:
         markdown_table(*check_table(played)),
         markdown_table(*bars(played)),
         (
-            "Values that the rules give after the repair, by attribute. Precision of proposals: of values "
-            "found again on the pages that the new rule is learnt from. Where a cluster could not be "
+            "Values that the rules give after the repair, by attribute. "
+            "Precision of proposals: of values "
+            "found again on the pages that the new rule is learnt from. "
+            "Where a cluster could not be "
             "repaired, its attributes count as not found."
         ),
         markdown_table(*attribute_table(played)),

@@ -40,15 +40,20 @@ class Template:
         outer = {"rows": "table", "terms": "dl", "labelled": "ul", "cards": "div"}[self.form]
         parts = [f'<{outer} class="{self.prefix}-facts">{facts}</{outer}>']
         parts += [self._section(name, values[name]) for name in names if name not in single]
-        inner = f'<{self.heading} class="{self.prefix}-name">{escape(title)}</{self.heading}>{"".join(parts)}'
+        inner = (
+            f"<{self.heading} "
+            f'class="{self.prefix}-name">{escape(title)}</{self.heading}>{"".join(parts)}'
+        )
         for level in range(self.n_wrappers):
             inner = f'<div class="{self.prefix}-{level}">{inner}</div>'
         side = "".join(f"<li>{make.title()} <i>{make.number(1, 900)}</i></li>" for _ in range(4))
         aside = f'<section class="{self.prefix}-more"><h4>See also</h4><ul>{side}</ul></section>'
         body = aside + inner if self.has_sidebar_first else inner + aside
         return (
-            f"<!doctype html><html><head><meta charset=utf-8><title>{escape(title)}</title></head><body>"
-            f'<div class="{self.prefix}-top"><a href="/">Home</a> <a href="/list/0">All</a></div>{body}'
+            "<!doctype html><html><head><meta "
+            f"charset=utf-8><title>{escape(title)}</title></head><body>"
+            f'<div class="{self.prefix}-top"><a href="/">Home</a> <a '
+            f'href="/list/0">All</a></div>{body}'
             f'<div class="{self.prefix}-end">{make.sentence()}</div></body></html>'
         ).encode()
 
@@ -72,7 +77,10 @@ class Template:
             shown = "<ol>" + "".join(f"<li>{escape(value)}</li>" for value in values) + "</ol>"
         else:
             shown = "<p>" + " ".join(f"<span>{escape(value)}</span>" for value in values) + "</p>"
-        return f'<div class="{self.prefix}-{_rank(self.seed, name):x}"><h3>{_label(name)}</h3>{shown}</div>'
+        return (
+            "<div "
+            f'class="{self.prefix}-{_rank(self.seed, name):x}"><h3>{_label(name)}</h3>{shown}</div>'
+        )
 
 
 def draw_template(

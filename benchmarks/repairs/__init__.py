@@ -1,12 +1,15 @@
 """Repairs: what the rules of a site give after a redesign, once each proposal was accepted.
 
-A rule is learnt from three annotated pages of each cluster of a site's first version, the next version is
-checked and repaired with `heal_site --accept`, and what the rules give then is held against the truth of all pages
-that both versions have. The versions of the generated sites are 3 one layout redesigned, 4 all templates, 5 two
-fields exchanged; each begins anew from the first one. Version 4 is repaired once more with all its pages at other
-addresses that tell nothing of the former ones; by what a page is known there was chosen while looking at these sites, so
-it is not counted among the others. Of real sites those steps are taken that are known to be redesigns; their fields were chosen by a program, texts that stand alone at their place and are written the same
-before and after. Fields are counted as the vertical says: constant ones, and those that may have changed since.
+A rule is learnt from three annotated pages of each cluster of a site's first version, the next
+version is checked and repaired with `heal_site --accept`, and what the rules give then is held
+against the truth of all pages that both versions have. The versions of the generated sites are 3
+one layout redesigned, 4 all templates, 5 two fields exchanged; each begins anew from the first
+one. Version 4 is repaired once more with all its pages at other addresses that tell nothing of
+the former ones; by what a page is known there was chosen while looking at these sites, so it is
+not counted among the others. Of real sites those steps are taken that are known to be redesigns;
+their fields were chosen by a program, texts that stand alone at their place and are written the
+same before and after. Fields are counted as the vertical says: constant ones, and those that may
+have changed since.
 """
 
 from __future__ import annotations
@@ -44,9 +47,12 @@ def run(data: Path | None) -> str:
         "By version of the generated sites, and the real ones:",
         markdown_table(*table_of_versions(repaired)),
         (
-            "Reuse of rules (section IV-C of the paper, its Figure 5): the share of the pages whose rule is reused, and "
-            "that of the pages on which the old rules fail. Where their sum is near 1, every page that did not "
-            "change kept its rule. As published are those reused whose cluster was found by its signature; of "
+            "Reuse of rules (section IV-C of the paper, its Figure 5): "
+            "the share of the pages whose rule is reused, and "
+            "that of the pages on which the old rules fail. Where their sum is near 1, "
+            "every page that did not "
+            "change kept its rule. As published are those reused whose cluster was found by "
+            "its signature; of "
             "the others the field test alone decided, where the paper has no reuse."
         ),
         markdown_table(*table_of_reuse([row for row in repaired if not is_moved(row)])),

@@ -129,9 +129,12 @@ def run(_data: Path | None) -> str:
     rows = [[row[0], *(f"{each:.3f}" for each in row[1:])] for row in [*kinds, *mixed]]
     return (
         f"Share of the values found as before, after random edits of {N_PAGES} pages of each of "
-        f"{len(clusters)} clusters of the demo sites' first edition ({n_values:,} values). Rules are learnt "
-        f"from {N_ANNOTATED} other pages; the locators are made for each value on the very page that is "
-        "edited, which is easier. An edit takes a random element of the page; a renamed class changes "
+        f"{len(clusters)} clusters of the demo sites' first edition ({n_values:,} values). "
+        "Rules are learnt "
+        f"from {N_ANNOTATED} other pages; the locators are made for each value on the "
+        "very page that is "
+        "edited, which is easier. An edit takes a random element of the page; "
+        "a renamed class changes "
         "wherever the page has it.\n\n"
         + markdown_table(["edits", *SYSTEMS], rows)
         + "\n\n"

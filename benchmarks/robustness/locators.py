@@ -1,9 +1,9 @@
 """Locators of one element, learnt from one page: the absolute XPath, and one in the manner of ROBULA+.
 
-ROBULA+ (Leotta, Stocco, Ricca, Tonella, 2016) begins with `//*` and makes the XPath more special, step by
-step, until it selects the element alone: name the tag, add the id, an attribute, two attributes, the
-position, another level. Attributes that hold content or places are not used; neither are texts, which here
-are the values that differ from page to page.
+ROBULA+ (Leotta, Stocco, Ricca, Tonella, 2016) begins with `//*` and makes the XPath more special,
+step by step, until it selects the element alone: name the tag, add the id, an attribute, two
+attributes, the position, another level. Attributes that hold content or places are not used;
+neither are texts, which here are the values that differ from page to page.
 """
 
 from __future__ import annotations

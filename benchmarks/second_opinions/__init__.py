@@ -24,10 +24,14 @@ AGREE, DIFFER, SILENT = "they agree", "they would take another text", "they are 
 OTHER_RULE: Final = "the rule of another attribute in its place"
 
 INTRODUCTION: Final = (
-    "Each site of SWDE, all pages one cluster, with rules learnt from its first one and two samples. The other "
-    "sites of its vertical are asked, with weights and certainty trained on the other verticals, on the first "
-    f"{MAX_PAGES} pages. A rule is right where its F1 over the pages is at least {RIGHT_F1}. As a control each "
-    "attribute of which they are certain is asked again with the values of another attribute's rule.\n\n"
+    "Each site of SWDE, all pages one cluster, with rules learnt from its first one and two "
+    "samples. The other "
+    "sites of its vertical are asked, with weights and certainty trained on the other verticals, "
+    "on the first "
+    f"{MAX_PAGES} pages. A rule is right where its F1 over the pages is at least {RIGHT_F1}. "
+    "As a control each "
+    "attribute of which they are certain is asked again with the values of another "
+    "attribute's rule.\n\n"
 )
 
 Found = Mapping[str, Mapping[str, Sequence[str]]]  # by page and attribute
@@ -118,6 +122,7 @@ def report(asked: Sequence[Asked]) -> str:
     ]
     table = markdown_table(["other sites", "rules", "right", "share"], rows)
     return (
-        f"{table}\n\nWith {OTHER_RULE} they would take another text for {sum(swaps)} of {len(swaps)}."
+        f"{table}\n\nWith {OTHER_RULE} they would take another text for {sum(swaps)} "
+        f"of {len(swaps)}."
         f"\n\nThey would take another text for: {'; '.join(differing) or 'none'}."
     )

@@ -1,14 +1,15 @@
 """Outages, changed content and redesigns: what a check says of each version of a site.
 
-A rule is learnt from three annotated pages of each cluster of a site's first version; every later version is
-checked by it, from an archive. The versions of the generated sites are 1 content, 2 cosmetic edits, 3 one layout
-redesigned, 4 all templates, 5 two fields exchanged, 6 an outage; beside them stand outages, walls, languages and
-designs on trial that are made of them. Of real sites each step from one snapshot to the next is a history of its
-own, annotated with fields that a program chose. A transition is a change where the rules lose or alter a field,
-against the truth, on most of its pages; whatever else is called broken is a false alarm.
+A rule is learnt from three annotated pages of each cluster of a site's first version; every later
+version is checked by it, from an archive. The versions of the generated sites are 1 content, 2
+cosmetic edits, 3 one layout redesigned, 4 all templates, 5 two fields exchanged, 6 an outage;
+beside them stand outages, walls, languages and designs on trial that are made of them. Of real
+sites each step from one snapshot to the next is a history of its own, annotated with fields that a
+program chose. A transition is a change where the rules lose or alter a field, against the truth, on
+most of its pages; whatever else is called broken is a false alarm.
 
-Shares of pages that decide were tried beside the usual ones. For each site those are taken that serve the other
-sites best, so that the last figure is one of sites that nothing was chosen by.
+Shares of pages that decide were tried beside the usual ones. For each site those are taken that
+serve the other sites best, so that the last figure is one of sites that nothing was chosen by.
 """
 
 from __future__ import annotations

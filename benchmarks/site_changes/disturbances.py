@@ -95,7 +95,10 @@ def _teaser_wall(page: PageVersion, _edition: Edition) -> PageVersion:
     paragraphs = ["".join(map(str, e.itertext())) for e in tree.iter("p")]
     teaser = max(paragraphs, key=len, default="")[:N_TEASER_CHARS]
     form = '<form><input name="u"><input type="password" name="p"><button>OK</button></form>'
-    body = f"<h1>{escape(heading)}</h1><p>{escape(teaser)}</p><section>Sisu on ainult liikmetele.{form}</section>"
+    body = (
+        f"<h1>{escape(heading)}</h1><p>{escape(teaser)}</p><section>Sisu on ainult "
+        f"liikmetele.{form}</section>"
+    )
     return _shown(_page(escape(title), body))(page, {})
 
 

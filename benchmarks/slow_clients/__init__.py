@@ -62,7 +62,8 @@ def run(_data: Path | None) -> str:
                     rows.append([f"{door.name}, {N_SLOW} {kind}", *figures(waits_at(door))])
     table = markdown_table(["clients", "median", "longest", "not answered"], rows)
     return (
-        f"A gunicorn of two processes with four threads each. A person asks {N_ASKED} times for the page"
+        "A gunicorn of two processes with four threads each. "
+        f"A person asks {N_ASKED} times for the page"
         f" of the log-in while {N_SLOW} connections hang; seconds. nginx runs with the settings of"
         f" [operations](../operations.md#proxy), over TLS.\n\n{table}"
     )
@@ -118,7 +119,8 @@ def nginx(folder: Path, gunicorn_port: int) -> Iterator[int]:
         f"daemon off; pid {folder}/pid; error_log {folder}/errors;"
         f" events {{ worker_connections 768; }}\n"
         f"http {{ access_log off; client_body_temp_path {folder}/bodies;"
-        f" proxy_temp_path {folder}/answers; fastcgi_temp_path {folder}/a; uwsgi_temp_path {folder}/b;"
+        f" proxy_temp_path {folder}/answers; fastcgi_temp_path {folder}/a; "
+        f"uwsgi_temp_path {folder}/b;"
         f" scgi_temp_path {folder}/c;\n{server}\n}}\n"
     )
     process = subprocess.Popen(["nginx", "-c", str(settings)])

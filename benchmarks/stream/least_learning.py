@@ -1,13 +1,15 @@
 """How few requests could do where only visits tell which pages change, and how often.
 
-Notation:   A learner is told which share of a cluster's pages changes in which way and how often, but not
-            which pages these are. It is told that of a page with the first visit that sees a change, and
-            visits the page as the best schedule does from then on. What it chooses is when to visit the
-            pages that did not change yet: all at the same times, as nothing tells them apart.
+Notation:   A learner is told which share of a cluster's pages changes in which way and how often,
+            but not which pages these are. It is told that of a page with the first visit that sees
+            a change, and visits the page as the best schedule does from then on. What it chooses
+            is when to visit the pages that did not change yet: all at the same times, as nothing
+            tells them apart.
 Readings:   None; what a learner is not told it has to learn, so none needs fewer requests.
-Departures: For a price of being late, the cheapest visits follow from the last hour back to the first
-            one. What they cost, less the price of as many late records as there may be, is at most what
-            visits with so few late records take (Lagrange's bound); the greatest over all prices counts.
+Departures: For a price of being late, the cheapest visits follow from the last hour back to the
+            first one. What they cost, less the price of as many late records as there may be, is
+            at most what visits with so few late records take (Lagrange's bound); the greatest over
+            all prices counts.
 Cost:       Prices times the square of the times at which a page may be visited: a second.
 """
 
@@ -50,7 +52,8 @@ def _least_cost(
 ) -> float:
     """Return what visits and being late cost a page at least.
 
-    `unchanged` is how likely each page has not changed until each of the times, `goal` a number of steps.
+    `unchanged` is how likely each page has not changed until each of the times, `goal` a
+    number of steps.
     """
     share = unchanged.mean(axis=0)  # of the pages, that no visit saw change
     hours_unchanged = np.append(0.0, np.cumsum((share[1:] + share[:-1]) / 2 * STEP_HOURS))
@@ -59,7 +62,8 @@ def _least_cost(
     cost_from = np.zeros(len(times))
     for now in range(last, -1, -1):
         visits = np.arange(now + goal, last + 1)
-        # Late is what changed since the last visit, once the goal is over; the last entry: no further visit.
+        # Late is what changed since the last visit, once the goal is over; the last entry: no
+        # further visit.
         late_from = np.maximum(np.append(visits, last) - goal, now)
         late = share[now] * (times[late_from] - times[now])
         late -= hours_unchanged[late_from] - hours_unchanged[now]

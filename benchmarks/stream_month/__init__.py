@@ -1,10 +1,11 @@
 """The stream through the whole product, on a demo site with a clock that is moved, for 30 days.
 
-The shop of the demo is served on loopback; its product pages change their price by the clock: half never, the others in
-the ways and as often as the [simulated ones](stream.md). Each hour the clock rings, the one loop that fetches visits
-what is due, a worker does what the chain begins, and each record's price is held against the one that its page shows.
-A record is stale from the moment its page shows another price until it is extracted, and late while it is stale
-for longer than the goal. The product knows nothing of the cluster on the first day.
+The shop of the demo is served on loopback; its product pages change their price by the clock: half
+never, the others in the ways and as often as the [simulated ones](stream.md). Each hour the clock
+rings, the one loop that fetches visits what is due, a worker does what the chain begins, and each
+record's price is held against the one that its page shows. A record is stale from the moment its
+page shows another price until it is extracted, and late while it is stale for longer than the goal.
+The product knows nothing of the cluster on the first day.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def run(_data: Path | None) -> str:
         }.items()
     ]
     others = (
-        f"The product asked for {played['other_requests']} other pages as well: those that link to the products, once "
+        f"The product asked for {played['other_requests']} other pages as well: "
+        "those that link to the products, once "
         "a goal, and what they newly lead to."
     )
     return f"{explained}\n\n{markdown_table(heads, rows)}\n\n{others}"

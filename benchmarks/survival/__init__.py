@@ -36,11 +36,15 @@ BY_HAND, EVIDENCE, MIXED = "by hand", "evidence", "mean of both"
 WAYS: Final = (BY_HAND, EVIDENCE, MIXED)
 
 INTRODUCTION: Final = (
-    "Pages of sites that are there at several times: snapshots of real sites, whose fields are those that "
+    "Pages of sites that are there at several times: snapshots of real sites, "
+    "whose fields are those that "
     "`find_fields` names, and versions of generated ones. Rules are learnt from "
-    f"{N_ANNOTATED} annotated pages as they were first, and run on all pages as they were later. A value has survived "
-    "where the rule finds what it found before; values that the page does not show any more are left out. Each site "
-    "weighs the same. Evidence: the logarithm of the share of a kind's features that were still there at a value, on all "
+    f"{N_ANNOTATED} annotated pages as they were first, and run on all pages as they were later. "
+    "A value has survived "
+    "where the rule finds what it found before; values that the page does not show any more are "
+    "left out. Each site "
+    "weighs the same. Evidence: the logarithm of the share of a kind's features that were still "
+    "there at a value, on all "
     "*other* sites, with the mean and the spread of the prices set by hand.\n\n"
 )
 
@@ -76,7 +80,10 @@ def run(data: Path | None) -> str:
         list(table_rows([counts for _, counts in remaining])),
     )
     heads = ["site", "values", *WAYS]
-    return f"{INTRODUCTION}{markdown_table(heads, rows)}\n\n## What was kept, on all sites\n\n{evidence}"
+    return (
+        f"{INTRODUCTION}{markdown_table(heads, rows)}\n\n## What was kept, "
+        f"on all sites\n\n{evidence}"
+    )
 
 
 def _prices_without(family: str, kept: Sequence[tuple[str, Kept]]) -> dict[str, dict[str, float]]:

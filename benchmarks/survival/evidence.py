@@ -1,7 +1,7 @@
 """Prices of kinds of features from how often each kind outlived a change of its site.
 
-After Dalvi, Bohannon and Sha (SIGMOD 2009): the cost of a test is the logarithm of the probability that it still holds
-on a later version of the page.
+After Dalvi, Bohannon and Sha (SIGMOD 2009): the cost of a test is the logarithm of the probability
+that it still holds on a later version of the page.
 """
 
 from __future__ import annotations

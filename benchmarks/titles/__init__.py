@@ -30,7 +30,8 @@ MAX_READ, MAX_READ_OF_SITE = 20, 4_000  # as a clustering reads pages once more 
 MIN_SEPARATION = 0.6
 
 _TRUST_HEADING = (
-    "## Trust in the sources\n\nHow often the best phrase of a source shares a word with what people "
+    "## Trust in the sources\n\nHow often the best phrase of a source shares a word "
+    "with what people "
     "call the pages, over all sites; the product's figures are rounded. No "
     "type has a secondary type alone."
 )

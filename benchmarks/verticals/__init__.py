@@ -21,8 +21,10 @@ from benchmarks.verticals.training import train
 TITLE = "Verticals"
 
 INTRODUCTION = (
-    "SWDE, each site one template. F1 over pages: everything extracted of an attribute on a page must be "
-    "right, lists as sets; where a page shows a single value twice, either is right. Pages on which the "
+    "SWDE, each site one template. F1 over pages: everything extracted of an attribute on "
+    "a page must be "
+    "right, lists as sets; where a page shows a single value twice, either is right. "
+    "Pages on which the "
     "labelled value is no text of the page are left out."
 )
 
@@ -53,17 +55,23 @@ def run(data: Path | None = None) -> str:
 
 
 DRAFTS = (
-    "Each site is drafted from the other sites of its vertical; the weights of matching and the certainty are "
-    "trained on the other verticals. The product clusters the site; its three largest clusters are drafted, "
-    f"from {MAX_PAGES} pages each. Without a click: what the slots show, and what the rules extract that are "
-    "learnt from them. With one page: the first of each cluster is annotated, and not scored; the slots are "
-    "ranked anew and the rule is learnt from both. Precision: the share of right values among those of the "
+    "Each site is drafted from the other sites of its vertical; "
+    "the weights of matching and the certainty are "
+    "trained on the other verticals. The product clusters the site; "
+    "its three largest clusters are drafted, "
+    f"from {MAX_PAGES} pages each. Without a click: what the slots show, "
+    "and what the rules extract that are "
+    "learnt from them. With one page: the first of each cluster is annotated, and not scored; "
+    "the slots are "
+    "ranked anew and the rule is learnt from both. Precision: "
+    "the share of right values among those of the "
     "fields that are called certain. The last line is the standard error of the mean over sites."
 )
 
 
 DECLARED = (
-    "Demo sites and generated sites whose pages declare something in JSON-LD or microdata: drafts from that "
+    "Demo sites and generated sites whose pages declare something in JSON-LD or microdata: "
+    "drafts from that "
     "alone, run on all pages. Precision and recall count values of the drafted attributes."
 )
 

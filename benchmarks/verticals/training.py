@@ -58,7 +58,8 @@ class Decision(NamedTuple):
 def train(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
     """Return the weights from some verticals.
 
-    Their certainty is fitted on decisions that were made in each of them by weights from the others.
+    Their certainty is fitted on decisions that were made in each of them by weights
+    from the others.
     """
     decisions = []
     for name in names:
@@ -89,7 +90,8 @@ def fit(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
 def fit_logistic(features: Table, is_field: NDArray[np.bool_], counts: Table) -> Table:
     """Return the weights of a logistic regression and its intercept; likeness never counts against a slot.
 
-    Without those bounds what one feature says of the sites learnt from is taken back by its neighbours.
+    Without those bounds what one feature says of the sites learnt from is taken back
+    by its neighbours.
     """
     signs = np.where(is_field, 1.0, -1.0)
 
@@ -122,8 +124,8 @@ def _bounds_of(column: str) -> tuple[float | None, float | None]:
 def _rows_of(verticals: Verticals, site: KnownSite, spreads: Table) -> list[Rows]:
     """Return the rows of a site, matched against all the others of its vertical and some of them.
 
-    A slot that shows a field on some pages only is a row for and one against. Most of those that show
-    nothing of it are left out, and the others count for them.
+    A slot that shows a field on some pages only is a row for and one against. Most of those that
+    show nothing of it are left out, and the others count for them.
     """
     chance = random.Random(site.site.name)
     others = verticals.others(site)

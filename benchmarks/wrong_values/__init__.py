@@ -1,12 +1,13 @@
 """Repairs where some stored values are wrong: pages of SWDE as the new version of their sites.
 
-Nothing of the old template is known, only what was stored of each page: its true values, of which some are replaced by
-those of another page, and as many are missing. The rule that the product's repair learns from them is run on all pages
-of the site. Page-level F1: a page is right if all that is found of an attribute is all that it shows; an attribute that
-is not proposed finds nothing. Each attribute of a site weighs the same.
+Nothing of the old template is known, only what was stored of each page: its true values, of which
+some are replaced by those of another page, and as many are missing. The rule that the product's
+repair learns from them is run on all pages of the site. Page-level F1: a page is right if all that
+is found of an attribute is all that it shows; an attribute that is not proposed finds nothing. Each
+attribute of a site weighs the same.
 
-What an attribute has to reach to be proposed was chosen while some of these sites were looked at, so the figures are
-somewhat better than those of sites that nobody has seen.
+What an attribute has to reach to be proposed was chosen while some of these sites were looked at,
+so the figures are somewhat better than those of sites that nobody has seen.
 """
 
 from __future__ import annotations

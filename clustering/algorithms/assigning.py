@@ -1,7 +1,7 @@
 """Find the group of a later page by the model of an algorithm.
 
-`auto`, the default, needs plain Python for it. The other algorithms compute with arrays and are imported
-when one of them is first asked for, so that rules run where numpy is not installed.
+`auto`, the default, needs plain Python for it. The other algorithms compute with arrays and are
+imported when one of them is first asked for, so that rules run where numpy is not installed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Doubts of a clustering and people's answers to them: their names, and which answers hold together.
 
-An answer about two sets of pages says that one template made both, or two. Where two answers contradict
-each other, also by way of others, the newer one holds.
+An answer about two sets of pages says that one template made both, or two. Where two answers
+contradict each other, also by way of others, the newer one holds.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ def split_reasons(why: Iterable[str]) -> Reasons:
 def answers_that_hold(answers: Sequence[PageAnswer]) -> list[int]:
     """Return the indices of the answers that hold, in the order in which they were given.
 
-    From the newest to the oldest, an answer is dropped where it contradicts those that hold already: it joins
-    pages that they set apart, or sets apart pages that they join, perhaps by way of other pages.
+    From the newest to the oldest, an answer is dropped where it contradicts those that hold
+    already: it joins pages that they set apart, or sets apart pages that they join, perhaps by way
+    of other pages.
     """
     joined = _JoinedPages()
     apart: list[PageAnswer] = []

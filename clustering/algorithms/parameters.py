@@ -118,7 +118,10 @@ def describe(parameter: Parameter) -> str:
     >>> describe(Parameter(name="k", title="K", kind="whole number", default=1, most=9, sentence=""))
     'k, a whole number from 0 to 9 (default: 1)'
     """
-    return f"{parameter.name}, {parameter.allowed} (default: {written(parameter.default) or 'by the site'})"
+    return (
+        f"{parameter.name}, {parameter.allowed} (default: "
+        f"{written(parameter.default) or 'by the site'})"
+    )
 
 
 def written(value: Value) -> str:

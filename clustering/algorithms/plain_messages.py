@@ -1,9 +1,11 @@
 """Write what was observed of pages as bytes that say nothing but values, for another process to read.
 
-Notation:   A message is JSON. What JSON has no form for is an array that begins with its kind: bytes, tuples,
-            sets, arrays of numbers by type and shape, and the records named in RECORDS.
-Readings:   The process that observes reads strangers' pages. What comes back from it is values of known
-            kinds, whatever a page made of that process: nothing in a message is called or imported.
+Notation:   A message is JSON. What JSON has no form for is an array that begins with its
+            kind: bytes, tuples, sets, arrays of numbers by type and shape, and the records
+            named in RECORDS.
+Readings:   The process that observes reads strangers' pages. What comes back from it is values
+            of known kinds, whatever a page made of that process: nothing in a message is
+            called or imported.
 Cost:       Linear in the values.
 """
 

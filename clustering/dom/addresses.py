@@ -356,7 +356,8 @@ def _join_other(base: str, href: str) -> str:
     return f"{origin}{folder}/{href}"
 
 
-# Saves 2 % of reading links and asking whether they stay at the site: 99 % hits (benchmarks.caches).
+# Saves 2 % of reading links and asking whether they stay at the site: 99 % hits
+# (benchmarks.caches).
 @lru_cache(maxsize=1024)
 def _plain_netloc(url: str) -> str:
     return _origin_as_written(normalise_url(url)).partition("//")[2].removeprefix("www.")

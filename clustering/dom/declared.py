@@ -31,7 +31,8 @@ _SECONDARY_TYPES: Final = frozenset(
     )
 )
 _JSON_TYPE = re.compile(r"\s*application/ld\+json\s*(?:;|$)", re.IGNORECASE)
-# A text, which stays, or what is no JSON; what is not closed goes to the end, so that each is read once.
+# A text, which stays, or what is no JSON; what is not closed goes to the end, so that each is
+# read once.
 _NO_JSON = re.compile(
     r"""("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|/\*(?:.*?\*/|.*+)|//[^\n]*+|<!--|-->|<!\[CDATA\[|\]\]>"""
     r"""|,(?=\s*+[}\]])|;(?=\s*+\Z)""",
@@ -90,8 +91,8 @@ def read_json_ld(tree: _Element) -> Iterator[tuple[_Element, Any]]:
 def _read_json(text: str) -> Any:
     """Read what a page declares, also with what JSON does not allow and pages often have.
 
-    That is: line breaks in texts, comments, commas behind the last item, a semicolon at the end, quotes
-    written as `&quot;`. Raises ValueError, RecursionError.
+    That is: line breaks in texts, comments, commas behind the last item, a semicolon at the end,
+    quotes written as `&quot;`. Raises ValueError, RecursionError.
     """
     try:
         return json.loads(text, strict=False)

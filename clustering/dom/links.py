@@ -52,8 +52,8 @@ def read_links(
 ) -> list[tuple[str, str, list[FoundLink]]]:
     """Return of each page its encoding, what is wrong with it, and its links.
 
-    `bodies` holds the pages one after the other; of each `pages` says how many bytes it has, its content type
-    and where it was fetched from. Raises PageTooLarge.
+    `bodies` holds the pages one after the other; of each `pages` says how many bytes it has, its
+    content type and where it was fetched from. Raises PageTooLarge.
     """
     read = []
     start = 0

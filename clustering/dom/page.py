@@ -70,8 +70,8 @@ _ELEMENTS = etree.ElementDefaultClassLookup(
 _MAX_SCANS = 4  # how often a page is read in search of such a tag before the parser is asked
 
 
-# Why the thread at work must not read pages; blank where it may. A page may take seconds, and what takes
-# part in answering people has none to spare.
+# Why the thread at work must not read pages; blank where it may. A page may take seconds, and what
+# takes part in answering people has none to spare.
 why_no_page_is_read: ContextVar[str] = ContextVar("why_no_page_is_read", default="")
 
 

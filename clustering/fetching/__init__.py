@@ -1,7 +1,7 @@
 """All that is fetched, and posted to addresses that people gave: guarded, bounded, polite.
 
-Start at `client`, whose `Client` makes every request, and whose `Fetcher` waits for it; `browser` has
-the one that runs a page's scripts.
+Start at `client`, whose `Client` makes every request, and whose `Fetcher` waits for it; `browser`
+has the one that runs a page's scripts.
 
 client         one request with its redirects
 loop           the asyncio loop of this process, on which all of them are made

@@ -110,8 +110,8 @@ def takes_all(_status: int, _content_type: str) -> bool:
 class Client:
     """Connections to any hosts, kept open between requests.
 
-    Cookies and credentials are those of its `session`, and go where that lets them; without one there are
-    none. All but its making happens on the loop.
+    Cookies and credentials are those of its `session`, and go where that lets them; without one
+    there are none. All but its making happens on the loop.
     """
 
     user_agent: str
@@ -137,8 +137,8 @@ class Client:
         """Return the answer of a URL, or raise what is a FetchRefused.
 
         With `max_redirects=0` a redirect is an answer like any other. A body longer than
-        `max_bytes` raises BodyTooLarge, unless `is_cut`. `takes(status, content_type)` decides whether
-        the body is read at all.
+        `max_bytes` raises BodyTooLarge, unless `is_cut`. `takes(status, content_type)` decides
+        whether the body is read at all.
         """
         request = _Request(
             method=method,

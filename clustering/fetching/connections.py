@@ -64,7 +64,8 @@ class Connection:
     ) -> h11.Response:
         """Send a request and return the head of its answer. Raises AnswerBroken, HostSilent.
 
-        Headers are sent in the bytes in which answers had them: an ETag or a cookie may be no ASCII.
+        Headers are sent in the bytes in which answers had them: an ETag or a cookie may
+        be no ASCII.
         """
         try:
             written = [
@@ -129,7 +130,8 @@ class Connection:
     async def _give_way(self) -> None:
         """Suspend once in a while, so that all others on the loop have a turn.
 
-        What has come may be pieces of one byte, and thousands of them are read without waiting for any.
+        What has come may be pieces of one byte, and thousands of them are read without
+        waiting for any.
         """
         if monotonic() < self._turn_ends_at:
             return

@@ -83,9 +83,11 @@ TABLE: Final[tuple[tuple[Network, str], ...]] = tuple(
 # Ports on which something other than HTTP listens for lines of text: the list of the Fetch
 # standard.
 _PORTS: Final = (
-    "1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 "
+    "1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 "
+    "109 110 111 113 "
     "115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 "
-    "554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 "
+    "554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 "
+    "5061 6000 6566 "
     "6665 6666 6667 6668 6669 6679 6697 10080"
 )
 REFUSED_PORTS: Final = frozenset(int(port) for port in _PORTS.split())
@@ -143,9 +145,9 @@ def resolve_name(host: str, port: int) -> list[str]:
 class Guard:
     """The addresses of this installation: all public ones, and those of the networks it allows.
 
-    In allowed networks only the allowed ports are connected to, where any are named. Where a proxy is given,
-    all connections lead through it; it must be one that the operator allows, and may then stand at any
-    address.
+    In allowed networks only the allowed ports are connected to, where any are named. Where a proxy
+    is given, all connections lead through it; it must be one that the operator allows, and may then
+    stand at any address.
     """
 
     allowed_networks: tuple[Network, ...] = ()
@@ -193,7 +195,8 @@ class Guard:
     def why_refused(self, url: str) -> str:
         """Return why nothing can be fetched from the host of a URL, blank where something may be.
 
-        Nothing is sent to the host; its name is looked up. Where no name server answers, nobody knows.
+        Nothing is sent to the host; its name is looked up. Where no name server
+        answers, nobody knows.
         """
         try:
             address = read_url(url)

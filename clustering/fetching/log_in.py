@@ -21,8 +21,8 @@ MAX_FORM_CHARACTERS: Final = (
 NOT_LOGGED_IN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 HTML: Final = ("text/html", "application/xhtml+xml")
 
-# Calls a function of a module with body and content type of an answer, and more, in a process of its own. It
-# raises LogInFailed where that is stopped.
+# Calls a function of a module with body and content type of an answer, and more, in a process of
+# its own. It raises LogInFailed where that is stopped.
 CallApart: TypeAlias = Callable[..., Awaitable[Any]]
 
 
@@ -43,7 +43,8 @@ async def log_in(
     1. Get the page with the form; where it shows the sign, somebody is logged in already.
     2. Send the form as it stands, with the fields that were given filled in.
     3. Follow the redirects within the site.
-    4. Look for the sign on the page that comes; where a redirect is all that comes, on the first page.
+    4. Look for the sign on the page that comes; where a redirect is all that comes, on
+       the first page.
 
     Raises LogInFailed, and what the client raises.
     """
@@ -62,13 +63,15 @@ async def log_in(
     action, method, fields = blank
     if sum(len(name) + len(text) for name, text in fields) > MAX_FORM_CHARACTERS:
         raise LogInFailed(
-            f"the form of {before.final_url} holds more than {MAX_FORM_CHARACTERS:,} characters: not sent"
+            f"the form of {before.final_url} holds more than {MAX_FORM_CHARACTERS:,} "
+            "characters: not sent"
         )
     entered = [(name, form.fields.get(name, text)) for name, text in fields]
     after = await _send(client, session, before, FilledForm(action, method, entered))
     if not await call_apart(page_shows_sign, after, form.sign):
         raise LogInFailed(
-            f"the form of {form.url} was sent, and {_shown(after.final_url)} answers {after.status} without"
+            f"the form of {form.url} was sent, and {_shown(after.final_url)} answers "
+            f"{after.status} without"
             f" “{form.sign}”: look at address, fields and sign"
         )
     session.is_logged_in = True

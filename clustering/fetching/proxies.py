@@ -1,7 +1,7 @@
 """The proxy that a site is fetched through: it opens a tunnel to an address that the guard has checked.
 
-The guard names the address as a number, so that the proxy resolves nothing: what a name leads to is decided
-here alone, for http as for https.
+The guard names the address as a number, so that the proxy resolves nothing: what a name leads to is
+decided here alone, for http as for https.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ async def _answer_of(http: h11.Connection, connection: socket.socket) -> h11.Res
         if isinstance(event, h11.Response):
             return event
         if event is h11.NEED_DATA:
-            # Where bytes have come already, this suspends nothing: interim answers without end would hold up
-            # all others on the loop.
+            # Where bytes have come already, this suspends nothing: interim answers without end
+            # would hold up all others on the loop.
             http.receive_data(await loop.sock_recv(connection, PIECE_BYTES))
         elif isinstance(event, h11.InformationalResponse):
             n_interim += 1

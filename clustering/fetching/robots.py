@@ -15,7 +15,8 @@ from clustering.fetching.refusals import FetchRefused
 MAX_ROBOTS_BYTES: Final = 500 * 1024  # more is not read, as RFC 9309 says
 MAX_CRAWL_DELAY: Final = 60.0  # seconds; a host that asks for more is fetched this slowly
 TOO_MANY_REQUESTS, SERVER_ERROR = 429, 500
-# Each costs up to some microseconds for each address. A file with more of them is made to cost much.
+# Each costs up to some microseconds for each address. A file with more of them is made to
+# cost much.
 MAX_RULES: Final = 10_000
 MAX_WILDCARDS: Final = 2_000
 FORBIDS_ALL: Final = ("Disallow: /",)

@@ -1,7 +1,7 @@
 """What one site is asked with beyond what all are: headers, cookies, a name of its own, an account.
 
-Only the site's own hosts get any of it, and none of them gets it unencrypted where the site is encrypted:
-each request asks here anew, each step of a redirect too.
+Only the site's own hosts get any of it, and none of them gets it unencrypted where the site is
+encrypted: each request asks here anew, each step of a redirect too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Refuse the connections of this process that went past the guard.
 
-The guard lets its own sockets through; beside them a process connects to nothing but the services that
-operators name in the settings. So what a library opens by itself ends here, whatever it read in a page. Not
-seen are other programs, such as a browser, and libraries in C that open sockets by themselves, such as that
-of PostgreSQL.
+The guard lets its own sockets through; beside them a process connects to nothing but the services
+that operators name in the settings. So what a library opens by itself ends here, whatever it read
+in a page. Not seen are other programs, such as a browser, and libraries in C that open sockets by
+themselves, such as that of PostgreSQL.
 """
 
 from __future__ import annotations

@@ -85,7 +85,8 @@ class FetchingForm(forms.Form):
         label="Clusters that a real browser fetches in any case",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Where only some pages show something after their scripts ran: a browser takes long.",
+        help_text="Where only some pages show something after their scripts ran: "
+        "a browser takes long.",
     )
     crawl_delay = forms.FloatField(
         label="Pause between requests",
@@ -104,7 +105,8 @@ class FetchingForm(forms.Form):
         max_length=MAX_USER_AGENT,
         required=False,
         widget=forms.TextInput(attrs={"class": "mono", "spellcheck": "false"}),
-        help_text="The name under which the site is asked. Blank: that of the installation, by which "
+        help_text="The name under which the site is asked. Blank: "
+        "that of the installation, by which "
         "robots.txt is read in any case.",
     )
     new_headers = SecretsField(
@@ -134,7 +136,8 @@ class FetchingForm(forms.Form):
         label="Add or replace fields",
         separator="=",
         example="username=…",
-        help_text="What is entered, by the names of the form's fields; the password has its own below. Other "
+        help_text="What is entered, by the names of the form's fields; "
+        "the password has its own below. Other "
         "fields are sent as they stand.",
     )
     log_in_password_name = forms.CharField(
@@ -158,7 +161,8 @@ class FetchingForm(forms.Form):
         label="Shows that one is logged in",
         max_length=MAX_SIGN,
         required=False,
-        help_text="What every page shows only to those who are: a text such as Log out, or an element "
+        help_text="What every page shows only to those who are: a text such as Log out, "
+        "or an element "
         "as #id or .class.",
     )
 

@@ -118,7 +118,8 @@ class CrawlForm(forms.Form):
         label="Order",
         choices=Strategy.choices,
         required=False,
-        help_text="Breadth first visits all pages. The others visit the few that show what kinds there are, "
+        help_text="Breadth first visits all pages. The others visit the few that show what "
+        "kinds there are, "
         "and stop by themselves.",
     )
 

@@ -92,7 +92,8 @@ class NewSiteForm(forms.Form):
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}
         ),
-        help_text="Short and unique; it stands in addresses and commands. Blank: made from the address.",
+        help_text="Short and unique; it stands in addresses and commands. Blank: "
+        "made from the address.",
     )
     crawls_at_once = forms.BooleanField(label="Crawl at once", required=False, initial=True)
     max_pages = forms.IntegerField(
@@ -144,14 +145,16 @@ class SiteSettingsForm(forms.Form):
     match_by = forms.ChoiceField(
         label="How a page finds its rule",
         choices=Site.MatchBy.choices,
-        help_text="The clustering serves the most pages; the other is the order of the Vertex paper. After a "
+        help_text="The clustering serves the most pages; the other is the order of the Vertex "
+        "paper. After a "
         "change the next extraction runs on all pages.",
     )
     country = forms.CharField(
         label="Country",
         max_length=2,
         required=False,
-        help_text="Two letters, such as DE: telephone numbers and signs such as $ and kr are read as there. "
+        help_text="Two letters, such as DE: telephone numbers and signs such as $ and kr are "
+        "read as there. "
         "Blank: by the host name.",
     )
 

@@ -1,8 +1,8 @@
 """What algorithms made of a site's pages, and what people changed about it.
 
-A cluster lives as long as its site: each clustering finds it again by the pages that it shares with the one
-before, so that its name, its vertical, its rules and what people changed about it stay. What one clustering
-knows of a cluster are its figures; which pages it put there are memberships.
+A cluster lives as long as its site: each clustering finds it again by the pages that it shares with
+the one before, so that its name, its vertical, its rules and what people changed about it stay.
+What one clustering knows of a cluster are its figures; which pages it put there are memberships.
 """
 
 from __future__ import annotations

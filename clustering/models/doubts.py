@@ -1,7 +1,8 @@
 """What a clustering is not sure of, and what people answered.
 
-A doubt belongs to one clustering. An answer belongs to the site and names pages by their URLs, so that it
-holds for every later clustering, whatever becomes of the doubt, of snapshots and of the ids of pages.
+A doubt belongs to one clustering. An answer belongs to the site and names pages by their URLs, so
+that it holds for every later clustering, whatever becomes of the doubt, of snapshots and of the
+ids of pages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Send messages to addresses that people gave, until they arrive.
 
-A message is one row or several of a model that inherits `OutgoingMessage`. A tick of whoever owns the model
-goes through those that are due by `send_in_time`, and for each of them:
+A message is one row or several of a model that inherits `OutgoingMessage`. A tick of whoever owns
+the model goes through those that are due by `send_in_time`, and for each of them:
 
 1. claims its rows by `claim`, so that no other worker sends it;
 2. sends it: by `post_signed`, or in a way of its own;
@@ -65,8 +65,9 @@ def send_in_time(
 ) -> int:
     """Send messages for less than a minute; return how many arrived.
 
-    `send` returns whether a message arrived. Those that are left wait for the next tick: also those of a site
-    whose receivers are slow, so that the messages of other sites and the jobs of the queue have their turn.
+    `send` returns whether a message arrived. Those that are left wait for the next tick: also those
+    of a site whose receivers are slow, so that the messages of other sites and the jobs of the
+    queue have their turn.
     """
     until = monotonic() + MAX_SENDING_SECONDS
     seconds_by_site: defaultdict[int | None, float] = defaultdict(float)
@@ -162,8 +163,8 @@ def store_outcome(
     """Store what came of sending the claimed rows of a message; return whether it arrived.
 
     A failure postpones the rows. Where it is hopeless, or the last of many, they have failed, and
-    the receiver is sent nothing more until a person resumes it. Rows that somebody else ended meanwhile
-    stay as they are.
+    the receiver is sent nothing more until a person resumes it. Rows that somebody else ended
+    meanwhile stay as they are.
     """
     first, now = rows[0], timezone.now()
     due = type(first)._default_manager.filter(

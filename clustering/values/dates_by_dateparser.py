@@ -4,8 +4,8 @@ Readings:   Only texts with words and digits are asked for; what is relative ("y
             date. The library's locales are tried in a fixed order, the page's language first, so
             that a text is read the same whatever was read before it. Years of the Thai calendar
             count from 543 BC.
-Cost:       Finding the locale of a wording takes about 30 ms, reading in a known one about 1 ms. The
-            locale is kept by wording (the text with other digits), and a page has it found for
+Cost:       Finding the locale of a wording takes about 30 ms, reading in a known one about 1 ms.
+            The locale is kept by wording (the text with other digits), and a page has it found for
             `MAX_WORDINGS` wordings. The first search of a process loads all locales: 2 s.
 
 Without the library, as in the small package of rules, nothing is read.

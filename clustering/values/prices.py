@@ -16,7 +16,8 @@ from typing import Final, NamedTuple, TypedDict
 
 from clustering.values.numbers import find_number_span, is_negative, plain, read_number
 
-# ISO 4217, without metals, funds and testing codes; and those that ended since 2000, for older pages.
+# ISO 4217, without metals, funds and testing codes; and those that ended since 2000, for
+# older pages.
 _CODES: Final = """
 AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD
 CAD CDF CHF CLF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP

@@ -1,16 +1,17 @@
 """Find the pages again whose address changed, by the values that few others had.
 
-Paper:      None; section IV-C of Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
-            2011), knows pages by their addresses.
-Notation:   A value is a lead where at most two known pages have it and it is as long as own texts are
-            (`lost_pages`): a short one stands in many texts. A lead is rare where few new pages show it.
-Readings:   A new page is a known one at another address where it shows two rare values of it or more, and
-            more of its values than of any other known page, and no other new page shows as many of them.
-            So a list that names many things is none of them, a page with some facts about a thing is not
-            its page, and of two copies of a page neither is taken.
+Paper:      None; section IV-C of Gulhane et al., "Web-Scale Information Extraction with Vertex"
+            (ICDE 2011), knows pages by their addresses.
+Notation:   A value is a lead where at most two known pages have it and it is as long as own texts
+            are (`lost_pages`): a short one stands in many texts. A lead is rare where few new
+            pages show it.
+Readings:   A new page is a known one at another address where it shows two rare values of it or
+            more, and more of its values than of any other known page, and no other new page shows
+            as many of them. So a list that names many things is none of them, a page with some
+            facts about a thing is not its page, and of two copies of a page neither is taken.
 Departures: None.
-Cost:       Linear in the values and the texts; the values of a known page are looked for in the whole text
-            of those new pages only that show a lead in a node of its own.
+Cost:       Linear in the values and the texts; the values of a known page are looked for in the
+            whole text of those new pages only that show a lead in a node of its own.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ Notation:   The own texts of a page are stored values and texts that few other p
             people say of them, is another text each time. Otherwise it is lost.
 Readings:   None.
 Departures: Content survives a redesign and not an outage, so a page that is lost is no evidence of
-            a redesign, in whatever language it speaks. What stands in the title is no own text: walls
-            keep titles. A lost page is down where it is like lost pages of other addresses and was
-            not before, asks for a password and did not, is a shell of those before, or was redirected
-            to where others were. Any other lost page shows other content.
+            a redesign, in whatever language it speaks. What stands in the title is no own text:
+            walls keep titles. A lost page is down where it is like lost pages of other addresses
+            and was not before, asks for a password and did not, is a shell of those before, or was
+            redirected to where others were. Any other lost page shows other content.
 Cost:       Each lost page is compared with at most MAX_LEADERS others.
 """
 
@@ -180,7 +180,8 @@ def _grouped_anew(
 ) -> set[str]:
     """Return the pages of the groups that look alike now and did not before.
 
-    A group of one page is none; each other page is compared with the first, by one part of its old look.
+    A group of one page is none; each other page is compared with the first, by one part of
+    its old look.
     """
     grouped: set[str] = set()
     for urls in groups:

@@ -1,7 +1,7 @@
 """Represent how a page looks, so that versions of it and other pages can be compared with it.
 
-Notation:   The form of a page is the set of the last steps of its elements' paths, with classes; what
-            it shows is its text without blanks and capitals.
+Notation:   The form of a page is the set of the last steps of its elements' paths, with classes;
+            what it shows is its text without blanks and capitals.
 Readings:   None; the module serves `lost_pages` and the verdicts.
 Departures: None.
 Cost:       One walk over the page; sets are capped, pages are hostile.

@@ -446,7 +446,8 @@ def _median_likeness(tests: Sequence[PageTest]) -> float:
 def _judge_silence(evidence: _Evidence, thresholds: Thresholds) -> _Judged | None:
     """Return the state of a cluster of which too little is seen to say more; None where enough is.
 
-    Pages that show other content are evidence where the pages beside them fail, or where they do so again.
+    Pages that show other content are evidence where the pages beside them fail, or where they
+    do so again.
     """
     seen, n_seen, n_pages = evidence.seen, len(evidence.seen), len(evidence.tests)
     others = [test for test in evidence.tests if test.shows_other_content]
@@ -496,8 +497,8 @@ def _fields_lost_on_share(tests: Sequence[PageTest], share: float) -> tuple[str,
 def _judge_fields_by_layout(tests: Sequence[PageTest], divide: Divide | None) -> _Judged | None:
     """Return the state where fields are lost on the pages of one layout; None where there is none.
 
-    A field counts where it is lost on enough pages, and `divide` finds layouts that tell these from the pages
-    that had it.
+    A field counts where it is lost on enough pages, and `divide` finds layouts that tell these from
+    the pages that had it.
     """
     if divide is None:
         return None
@@ -532,7 +533,10 @@ def _judge_calm(
             return _Judged(PARTLY_REDESIGNED, reason, gone)
         if coverage is not None and coverage[0] - coverage[1] > thresholds.coverage_drop:
             old, new = coverage
-            reason = f"{shingle} and the pages with all mandatory values fell from {old:.0%} to {new:.0%}"
+            reason = (
+                f"{shingle} and the pages with all mandatory values fell from "
+                f"{old:.0%} to {new:.0%}"
+            )
             return _Judged(PARTLY_REDESIGNED, reason)
         return _Judged(CONTENT_CHANGED, f"{shingle}, but the values are the same")
     n_field = sum(test.field_test is False for test in seen)
@@ -600,7 +604,8 @@ def _warnings(cluster: str, reachable: Sequence[PageTest], *, is_other: bool) ->
         n_had = sum(name in test.had for test in reachable)
         if n_displaced > 1 and n_displaced * 2 > n_had:
             warnings.append(
-                f"{cluster}: {name} is another value on {n_displaced} of {n_had} pages, though the golden "
+                f"{cluster}: {name} is another value on {n_displaced} of {n_had} pages, "
+                "though the golden "
                 "one is still shown there; is it the right one?"
             )
     return warnings

@@ -1,10 +1,10 @@
 """Choose pages of all clusters of a site where there are too many for a repair to look at.
 
 Paper:      none; the paper clusters what its crawl brought.
-Notation:   A stratum is a set of pages that are probably of one type: those of a cluster, or those whose
-            addresses have one pattern.
-Readings:   How many pages each stratum gives is decided as for the sample of a clustering (`share_out`), so
-            that small clusters get a plan too.
+Notation:   A stratum is a set of pages that are probably of one type: those of a cluster, or those
+            whose addresses have one pattern.
+Readings:   How many pages each stratum gives is decided as for the sample of a clustering
+            (`share_out`), so that small clusters get a plan too.
 Cost:       Linear in pages, but for the sort.
 """
 

@@ -1,10 +1,11 @@
 """Find the nodes of a page that show a value, in whatever form its type allows.
 
-Notation:   A place is a node that shows a value; its shape is its path without positions, with the classes of
-            the nearest elements; its label the text before it, in its own node or in the one before.
+Notation:   A place is a node that shows a value; its shape is its path without positions, with the
+            classes of the nearest elements; its label the text before it, in its own node or in
+            the one before.
 Readings:   None; the module serves `repair`.
-Departures: Places are text nodes, elements that show the value and nothing else, parts of text nodes between
-            word boundaries, and attributes that hold an address or a text.
+Departures: Places are text nodes, elements that show the value and nothing else, parts of text
+            nodes between word boundaries, and attributes that hold an address or a text.
 Cost:       One walk over the page, then one look at each text node for each value.
 """
 

@@ -123,7 +123,8 @@ class CheckedPage(models.Model):
     field_test = models.BooleanField(null=True, blank=True)
     structure_test = models.BooleanField(null=True, blank=True)
     failed = models.JSONField(default=list)  # {"attribute", "was", "now", "kind"}
-    # Attributes that vanished, are displaced, that it had, that are lost; whether it is there at all.
+    # Attributes that vanished, are displaced, that it had, that are lost; whether it is there
+    # at all.
     signs = models.JSONField(default=dict)
 
     class Meta:

@@ -52,7 +52,8 @@ def strip(days: Sequence[Day], site: str = "") -> SafeString:
     return _strip_of(cells, [day.kind for day in days])
 
 
-# Saves two thirds of drawing the overview: most sites have one and the same strip (benchmarks.caches).
+# Saves two thirds of drawing the overview: most sites have one and the same
+# strip (benchmarks.caches).
 @lru_cache(maxsize=1024)
 def _plain_strip(days: tuple[tuple[date, DayKind], ...]) -> SafeString:
     """Draw a strip that leads nowhere; most sites have the same one."""

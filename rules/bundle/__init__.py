@@ -15,6 +15,7 @@ Start at `extraction.lines_of`, the one function under every kind of run.
     build_backend   the package `vertex-rules`, of the modules that run a bundle
     __main__        `python -m rules.bundle`
 
-Used from outside: `lines_of`, `extract`, `extract_in_child`, `LimitedRuns`, `Bundle`, `write_bundle`,
-`extract_bundle`, `check_xpaths`. `pip install rules/bundle` gives `python -m vertex_rules`.
+Used from outside: `lines_of`, `extract`, `extract_in_child`, `LimitedRuns`, `Bundle`,
+`write_bundle`, `extract_bundle`, `check_xpaths`. `pip install rules/bundle` gives
+`python -m vertex_rules`.
 """

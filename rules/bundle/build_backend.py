@@ -1,8 +1,9 @@
 """Build the package `vertex-rules`: the modules of the product that run a bundle, and nothing else.
 
-The build backend of `pyproject.toml` beside it (PEP 517): `pip install rules/bundle` calls `build_wheel`.
-Beginning with the modules of START it follows the imports, puts what it meets below `vertex_rules`, and
-writes the imports anew, so that the package cannot clash with others. No module is written twice.
+The build backend of `pyproject.toml` beside it (PEP 517): `pip install rules/bundle` calls
+`build_wheel`. Beginning with the modules of START it follows the imports, puts what it meets below
+`vertex_rules`, and writes the imports anew, so that the package cannot clash with others. No module
+is written twice.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Keep a site's rules as a folder that needs neither database nor Django, and run it on any source of pages.
 
-The folder holds `bundle.json`, one `CLUSTER.xsl` for each rule, and under `fixtures/` pages with the
-records that the rules found on them, laid out as web-poet lays out its fixtures. A source is a manifest, a
-WARC, a zip or a folder of HTML; it is read once, page by page, and no tree outlives its page.
+The folder holds `bundle.json`, one `CLUSTER.xsl` for each rule, and under `fixtures/` pages with
+the records that the rules found on them, laid out as web-poet lays out its fixtures. A source is
+a manifest, a WARC, a zip or a folder of HTML; it is read once, page by page, and no tree
+outlives its page.
 
-An engine hands out ranges, not pages: a range names a file and which of its items are meant, so that no HTML
-goes through the engine. Ranges take items in turn, for the number of pages in an archive is not known before
-it was read; reading past the others costs little beside extracting.
+An engine hands out ranges, not pages: a range names a file and which of its items are meant, so
+that no HTML goes through the engine. Ranges take items in turn, for the number of pages in an
+archive is not known before it was read; reading past the others costs little beside extracting.
 """
 
 from __future__ import annotations
@@ -175,7 +176,8 @@ def read_bundle(folder: Path) -> Bundle:
         raise BadBundle(f"{folder / 'bundle.json'} is no bundle: its format is not {FORMAT}")
     if form.get("version") != VERSION:
         raise BadBundle(
-            f"{folder / 'bundle.json'} has version {form.get('version')}; this program reads {VERSION}. "
+            f"{folder / 'bundle.json'} has version {form.get('version')}; "
+            f"this program reads {VERSION}. "
             f"Install {form.get('made_for', 'another version of vertex-rules')}"
         )
     try:

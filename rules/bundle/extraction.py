@@ -1,6 +1,7 @@
 """Extract the records of a page: in this process, or in a limited child where a person wrote the rule.
 
-`lines_of` is the one function under every kind of run: `extract_records`, the bundle, Spark and Scrapy.
+`lines_of` is the one function under every kind of run: `extract_records`, the bundle,
+Spark and Scrapy.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extrac
 from rules.bundle.limited_child import packed
 from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs
 
-# An XPath may take the square of a page's elements: with 100,000 `<br>` one took 20 seconds. A page of more
-# tags than nearly all have is read where that can be stopped: a learnt rule after LEARNT_SECONDS.
+# An XPath may take the square of a page's elements: with 100,000 `<br>` one took 20 seconds.
+# A page of more tags than nearly all have is read where that can be stopped: a learnt rule
+# after LEARNT_SECONDS.
 MAX_TAGS_HERE: Final = 10_000
 LEARNT_SECONDS: Final = 1.0
 
@@ -35,8 +37,8 @@ def lines_of(
 ) -> list[Line]:
     """Return the lines of a page: one a record, or one that says why there is none.
 
-    They say the address as it is given; clusters and links go by its normalised form. Rules that come from
-    elsewhere run `in_child`, whatever their bundle says of itself.
+    They say the address as it is given; clusters and links go by its normalised form. Rules that
+    come from elsewhere run `in_child`, whatever their bundle says of itself.
     """
     given_url = page.url
     page = _with_normalised_url(page)
@@ -66,9 +68,9 @@ def extract(
 ) -> Extracted:
     """Return the records of a page.
 
-    `nodes` adds where each value stands; without `votes` the losers do not vote, and
-    confidence is the same on all pages. A page that is large enough to keep a learnt rule busy for long is
-    read where that can be stopped.
+    `nodes` adds where each value stands; without `votes` the losers do not vote, and confidence is
+    the same on all pages. A page that is large enough to keep a learnt rule busy for long is read
+    where that can be stopped.
     """
     if in_child or rule.is_by_hand or page.body.count(b"<") > MAX_TAGS_HERE:
         return extract_in_child(page, rule, nodes=nodes, votes=votes)

@@ -1,8 +1,8 @@
 """Run what people wrote in a child process that is stopped where it takes too long or too much.
 
-Neither signals nor a job's own time limit interrupt XPath and XSLT, which run in C. A limited child answers
-questions by `limited_child`: it may use five seconds of processor time for each, less where the question says
-so, and 1 GiB.
+Neither signals nor a job's own time limit interrupt XPath and XSLT, which run in C. A limited child
+answers questions by `limited_child`: it may use five seconds of processor time for each, less where
+the question says so, and 1 GiB.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ class LimitedRuns:
             return "a learnt rule may run for one second on a page"
         if stopped.status in {-signal.SIGKILL, -signal.SIGXCPU}:
             return (
-                f"it ran longer than {self._cpu_seconds} seconds; look for recursion, and for //… within"
+                f"it ran longer than {self._cpu_seconds} seconds; look for recursion, "
+                "and for //… within"
                 " a predicate, which is evaluated anew for each node"
             )
         return str(stopped)

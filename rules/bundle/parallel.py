@@ -1,9 +1,9 @@
 """Spread the ranges of a source over processes and give the lines back in the order of its pages.
 
-Each process runs `lines_by_item` on a range of its own and reads the source itself; what it finds of an item
-waits in a pipe until its turn comes, so that memory stays flat. A process is replaced after a while: running
-stylesheets for long makes it slow. A page that ends its process gets a line that says so, and the others go
-on.
+Each process runs `lines_by_item` on a range of its own and reads the source itself; what it finds
+of an item waits in a pipe until its turn comes, so that memory stays flat. A process is replaced
+after a while: running stylesheets for long makes it slow. A page that ends its process gets a line
+that says so, and the others go on.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ A line in the settings of a project is enough:
 
     SPIDER_MIDDLEWARES = {"vertex_rules.PushPages": 10}
 
-VERTEX_URL, VERTEX_SITE and VERTEX_TOKEN say where to, as settings or in the environment; without VERTEX_URL
-nothing is sent. Each page is written to a folder first, VERTEX_FOLDER, and removed when Vertex has it: a
-spider that is killed, or ends while Vertex is away, loses none, and its next run sends them first.
+VERTEX_URL, VERTEX_SITE and VERTEX_TOKEN say where to, as settings or in the environment; without
+VERTEX_URL nothing is sent. Each page is written to a folder first, VERTEX_FOLDER, and removed when
+Vertex has it: a spider that is killed, or ends while Vertex is away, loses none, and its next run
+sends them first.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python -m rules.bundle.spark FOLDER SOURCE … --output PLACE [--parts N] [--base-url URL]
 
-Spark is an optional extra (requirements-spark.txt). A task copies the file of its range to its machine, if it
-lies elsewhere, and runs `bundle.extract`. The lines go to the folder PLACE as text files of JSON lines.
+Spark is an optional extra (requirements-spark.txt). A task copies the file of its range to its
+machine, if it lies elsewhere, and runs `bundle.extract`. The lines go to the folder PLACE as text
+files of JSON lines.
 """
 
 from __future__ import annotations

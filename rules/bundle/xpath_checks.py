@@ -17,7 +17,8 @@ def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> 
     """Refuse XPaths that a rule may not have; the message says which attribute and line."""
     if len(written.xpaths) > MAX_XPATHS:
         raise StylesheetRefused(
-            f"{written.attribute} has {len(written.xpaths)} XPaths; at most {MAX_XPATHS} are tried in turn"
+            f"{written.attribute} has {len(written.xpaths)} XPaths; "
+            f"at most {MAX_XPATHS} are tried in turn"
         )
     for number, xpath in enumerate(written.xpaths, 1):
         place = f"{written.attribute}, line {number}"
@@ -27,7 +28,8 @@ def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> 
             raise StylesheetRefused(f"{place}: {refused}") from None
         if written.selection(number - 1).separator:
             raise StylesheetRefused(
-                f"{place}: its rule splits the text at {written.selection(number - 1).separator!r}, which an"
+                f"{place}: its rule splits the text at "
+                f"{written.selection(number - 1).separator!r}, which an"
                 " XPath cannot; take the whole text instead, or change the stylesheet"
             )
 
@@ -44,6 +46,7 @@ def _check_xpath(xpath: str, *, is_within_record: bool) -> None:
     bare = re.sub(r"\"[^\"]*\"|'[^']*'", "''", xpath)
     if bare.lstrip("( ").startswith("/") or re.search(r"[|]", bare) or bare.startswith("("):
         raise StylesheetRefused(
-            f"{xpath!r} does not begin at the record; begin it with .// or the name of a child, and write"
+            f"{xpath!r} does not begin at the record; begin it with .// or the name of a "
+            "child, and write"
             " alternatives on lines of their own"
         )

@@ -1,8 +1,8 @@
 """Two made-up sites in styles of their own, on which the default clusterer was not developed.
 
-A museum shows its collection in nested tables of the nineties, at addresses of a script. A jobs portal is a
-soup of `div` elements with hashed class names, at addresses that are mere numbers. Both have pages that were
-removed but answer as the others do, optional parts, and near-twins.
+A museum shows its collection in nested tables of the nineties, at addresses of a script. A jobs
+portal is a soup of `div` elements with hashed class names, at addresses that are mere numbers. Both
+have pages that were removed but answer as the others do, optional parts, and near-twins.
 """
 
 from __future__ import annotations
@@ -100,7 +100,10 @@ def make_museum(seed: int = 0) -> list[MadePage]:
         site.pages.append(_museum_page(site, url, "letter", _letter(site)))
     for number in range(5):
         url = f"http://museum.example/coll.asp?nr={9000 + number}"
-        gone = "<font color=red>No work has this number.</font><p>Please use the <a href=/index.asp>index</a>."
+        gone = (
+            "<font color=red>No work has this number.</font><p>Please use the <a "
+            "href=/index.asp>index</a>."
+        )
         site.pages.append(_museum_page(site, url, "missing", gone))
     welcome = "<center><img src=/front.gif><p>Open daily except Monday</center>"
     site.pages.append(_museum_page(site, "http://museum.example/index.asp", "home", welcome))
@@ -109,7 +112,8 @@ def make_museum(seed: int = 0) -> list[MadePage]:
 
 def _museum_page(site: Site, url: str, type_: str, body: str) -> MadePage:
     menu = "".join(
-        f'<tr><td bgcolor=#003366><a href="/{word}.asp"><font color=white>{word.title()}</font></a></td></tr>'
+        f'<tr><td bgcolor=#003366><a href="/{word}.asp"><font '
+        f"color=white>{word.title()}</font></a></td></tr>"
         for word in (
             "collection",
             "artists",
@@ -122,7 +126,8 @@ def _museum_page(site: Site, url: str, type_: str, body: str) -> MadePage:
         )
     )
     html = (
-        f"<html><head><title>City museum</title></head><body bgcolor=white><table width=760><tr><td colspan=2>"
+        "<html><head><title>City museum</title></head><body bgcolor=white><table "
+        "width=760><tr><td colspan=2>"
         f"<img src=/top.gif></td></tr><tr><td width=120 valign=top><table>{menu}</table></td>"
         f"<td valign=top>{body}</td></tr><tr><td colspan=2><font size=1>Counter: "
         f"{site.chance.randint(1000, 99999)}</font></td></tr></table></body></html>"
@@ -132,7 +137,8 @@ def _museum_page(site: Site, url: str, type_: str, body: str) -> MadePage:
 
 def _rows(site: Site, rows: Sequence[tuple[str, str, float]]) -> str:
     shown = "".join(
-        f"<tr><td align=right><font size=2><b>{label}</b></font></td><td><font size=2>{value}</font></td></tr>"
+        f"<tr><td align=right><font size=2><b>{label}</b></font></td><td><font "
+        f"size=2>{value}</font></td></tr>"
         for label, value, share in rows
         if site.is_lucky(share)
     )
@@ -150,7 +156,10 @@ def _work(site: Site, artists: Sequence[str], is_print: bool) -> str:  # a build
         ("Given by", site.name(), 0.4),
         ("Inventory", f"{chance.randint(1, 99)}.{chance.randint(1, 999)}", 1.0),
     ]
-    body = f"<font size=4><i>{site.words(2, 5)}</i></font><br><img src=/w/{chance.randint(1, 999)}.jpg>"
+    body = (
+        f"<font size=4><i>{site.words(2, 5)}</i></font><br><img "
+        f"src=/w/{chance.randint(1, 999)}.jpg>"
+    )
     body += _rows(site, rows)
     if is_print:
         states = "".join(
@@ -171,7 +180,10 @@ def _work(site: Site, artists: Sequence[str], is_print: bool) -> str:  # a build
 def _artist(site: Site, works: Sequence[str]) -> str:
     chance = site.chance
     born = chance.randint(1440, 1900)
-    body = f"<h2>{site.name()}</h2><i>{born} - {born + chance.randint(25, 90)}, {site.words(1, 1).title()}</i>"
+    body = (
+        f"<h2>{site.name()}</h2><i>{born} - {born + chance.randint(25, 90)}, "
+        f"{site.words(1, 1).title()}</i>"
+    )
     if site.is_lucky(0.6):
         body += f"<p>{site.words(40, 120)}"
     selection = chance.sample(list(works), chance.randint(2, 9))
@@ -185,7 +197,8 @@ def _artist(site: Site, works: Sequence[str]) -> str:
 def _room(site: Site, works: Sequence[str]) -> str:
     selection = site.chance.sample(list(works), site.chance.randint(5, 14))
     listed = "".join(
-        f'<dt><a href="{url}">{site.words(2, 4)}</a><dd>{site.name()}, wall {site.chance.randint(1, 4)}'
+        f'<dt><a href="{url}">{site.words(2, 4)}</a><dd>{site.name()}, '
+        f"wall {site.chance.randint(1, 4)}"
         for url in selection
     )
     return f"<h3>Room of {site.words(1, 2)}</h3><img src=/plan.gif usemap=#m><dl>{listed}</dl>"
@@ -193,11 +206,14 @@ def _room(site: Site, works: Sequence[str]) -> str:
 
 def _show(site: Site) -> str:
     chance = site.chance
-    when = f"{chance.randint(1, 28)}.{chance.randint(1, 6)}. to {chance.randint(1, 28)}.{chance.randint(7, 12)}."
+    when = (
+        f"{chance.randint(1, 28)}.{chance.randint(1, 6)}. "
+        f"to {chance.randint(1, 28)}.{chance.randint(7, 12)}."
+    )
     body = f"<center><h1>{site.words(2, 4)}</h1><h4>{when}</h4></center><blockquote>{site.words(40, 100)}"
     return (
-        body
-        + f"</blockquote><pre>Admission {chance.randint(3, 12)}\nCatalogue {chance.randint(15, 60)}</pre>"
+        body + f"</blockquote><pre>Admission {chance.randint(3, 12)}\nCatalogue "
+        f"{chance.randint(15, 60)}</pre>"
     )
 
 

@@ -66,7 +66,8 @@ def bring_back(name: str) -> bool:
                 f"INSERT INTO {each.table} ({', '.join(each.columns)}) VALUES ({places})",
                 [_later(row, age) for row in each.rows],
             )
-        # A test before may have set them back: what is created next would get a number of these rows.
+        # A test before may have set them back: what is created next would get a number of
+        # these rows.
         written = {each.table for each in kept.tables}
         models = [model for model in _models() if _quoted_table(model) in written]
         for statement in connection.ops.sequence_reset_sql(no_style(), models):

@@ -18,8 +18,9 @@ from vertex.core.models import Installation, Site, User
 
 CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 CHROMIUM_OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage"]
-# Of two lists of features Chromium reads the second, so Playwright's stands here once more. The last two load pages
-# for the address bar, which nobody sees, with each window: a quarter of what opening it costs.
+# Of two lists of features Chromium reads the second, so Playwright's stands here once more. The
+# last two load pages for the address bar, which nobody sees, with each window: a quarter of what
+# opening it costs.
 CHROMIUM_OPTIONS.append(
     "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,"
     "HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,"
@@ -74,7 +75,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def people(transactional_db: None) -> dict[str, User]:
-    # A request of the test before may have ended after its tables were emptied, and named that one's store.
+    # A request of the test before may have ended after its tables were emptied, and named that
+    # one's store.
     Installation.objects.all().delete()
     return add_people()
 
@@ -104,7 +106,8 @@ def open_page(
     def open_it(
         path: str, *, who: str | None = "administrator", width: int = WIDE, **options: Any
     ) -> Page:
-        # Nothing moves, unless a test is about that: what moves is neither where nor what it will be.
+        # Nothing moves, unless a test is about that: what moves is neither where nor what it
+        # will be.
         options.setdefault("reduced_motion", "reduce")
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, base_url=live_server.url, **options
@@ -147,8 +150,9 @@ def _press_when_ready(page: Page) -> Callable[..., None]:
 def _told(message: ConsoleMessage) -> list[str]:
     """Return an error on the console.
 
-    Two are none: a refusal of the server, which is what many tests are about, and a request that htmx gave up
-    for a newer one of the same element. (htmx writes two lines then; of any other failure it writes a third.)
+    Two are none: a refusal of the server, which is what many tests are about, and a request that
+    htmx gave up for a newer one of the same element. (htmx writes two lines then; of any other
+    failure it writes a third.)
     """
     address = message.location.get("url", "")
     is_refusal = "responded with a status of 4" in message.text and "/static/" not in address

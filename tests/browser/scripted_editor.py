@@ -1,7 +1,7 @@
 """An editor who knows the truth and uses only the keyboard: confirms what is right and corrects what is not.
 
-Every key counts, each character that is typed into the search as well. The editor stops where the product says
-that no further page is needed.
+Every key counts, each character that is typed into the search as well. The editor stops where the
+product says that no further page is needed.
 """
 
 from __future__ import annotations

@@ -213,7 +213,8 @@ def _add_jobs(shop: Site, now: datetime) -> None:
         Job.State.FAILED,
         now=now,
         site=garden,
-        error="garden-market.example does not answer: no address is known for it. Look at the site's address.",
+        error="garden-market.example does not answer: no address is known for it. "
+        "Look at the site's address.",
         n_tries=5,
     )
     add_job(

@@ -48,7 +48,10 @@ def findings_here(page: Page, path: str, rule: str = "") -> list[str]:
 
 def heading_gaps(page: Page) -> list[str]:
     """Return where the headings leave out a level, or are not below one first."""
-    script = "[...document.querySelectorAll('h1, h2, h3')].filter(h => h.checkVisibility()).map(h => +h.tagName[1])"
+    script = (
+        "[...document.querySelectorAll('h1, h2, h3')].filter(h => h.checkVisibility()).map(h "
+        "=> +h.tagName[1])"
+    )
     levels: list[int] = page.evaluate(script)
     gaps = [f"h{above} before h{below}" for above, below in pairwise(levels) if below > above + 1]
     return gaps if levels.count(1) == 1 else [*gaps, f"{levels.count(1)} first headings"]

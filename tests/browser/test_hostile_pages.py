@@ -58,7 +58,8 @@ def listen(page: Page) -> set[int]:
 def show_all(page: Page, addresses: list[str], sandbox: str, patience: int = PATIENCE) -> None:
     """Show all pages at once, and press the mouse in each whose payload waits for it.
 
-    Some pages never finish loading where they may do what they want: `patience` is how long they have.
+    Some pages never finish loading where they may do what they want: `patience` is how
+    long they have.
     """
     page.set_viewport_size(
         {"width": COLUMNS * WIDE, "height": (len(addresses) // COLUMNS + 1) * HIGH}

@@ -104,7 +104,8 @@ class TestText:
     def drag(self, page: Page, frame: Frame, script: str) -> Any:
         """Drag the pointer over what a range of the frame holds."""
         box = frame.evaluate(
-            f"() => {{ {script}; const r = range.getClientRects(); return [r[0].left, r[0].top + 8, r[r.length - 1].right, r[r.length - 1].top + 8] }}"
+            f"() => {{ {script}; const r = range.getClientRects(); return [r[0].left, "
+            "r[0].top + 8, r[r.length - 1].right, r[r.length - 1].top + 8] }"
         )
         view = page.locator("[data-page-frame] iframe").bounding_box()
         assert view is not None
@@ -119,7 +120,10 @@ class TestText:
         self, opened: tuple[Page, Frame]
     ) -> None:
         page, frame = opened
-        script = "const t = document.querySelector('#a').firstChild, range = new Range(); range.setStart(t, 7); range.setEnd(t, 10)"
+        script = (
+            "const t = document.querySelector('#a').firstChild, range = new Range(); "
+            "range.setStart(t, 7); range.setEnd(t, 10)"
+        )
         gesture = self.drag(page, frame, script)
 
         number = number_of(frame, "#a")
@@ -135,14 +139,20 @@ class TestText:
 
     def test_a_text_behind_a_comment_is_another_one(self, opened: tuple[Page, Frame]) -> None:
         page, frame = opened
-        script = "const t = [...document.querySelector('#a').childNodes].filter((n) => n.nodeType === 3)[1], range = new Range(); range.setStart(t, 0); range.setEnd(t, 5)"
+        script = (
+            "const t = [...document.querySelector('#a').childNodes].filter((n) "
+            "=> n.nodeType === 3)[1], range = new Range(); range.setStart(t, 0); range.setEnd(t, 5)"
+        )
 
         text = self.drag(page, frame, script)["text"]
         assert (1, "three") == (text["textNode"], text["quote"])
 
     def test_a_text_may_run_over_several_nodes(self, opened: tuple[Page, Frame]) -> None:
         page, frame = opened
-        script = "const p = document.querySelector('#a'), range = new Range(); range.setStart(p.querySelector('b').firstChild, 0); range.setEnd(p.lastChild, 5)"
+        script = (
+            "const p = document.querySelector('#a'), range = new Range(); "
+            "range.setStart(p.querySelector('b').firstChild, 0); range.setEnd(p.lastChild, 5)"
+        )
         gesture = self.drag(page, frame, script)
 
         assert number_of(frame, "#a") == gesture["number"]
@@ -224,7 +234,10 @@ class TestMarks:
 
     def test_drawing_changes_nothing_of_the_page(self, opened: tuple[Page, Frame]) -> None:
         page, frame = opened
-        state = "() => [document.body.outerHTML, document.documentElement.scrollHeight, document.documentElement.childElementCount]"
+        state = (
+            "() => [document.body.outerHTML, document.documentElement.scrollHeight, "
+            "document.documentElement.childElementCount]"
+        )
         view = page.locator("[data-page-frame] iframe")
         bare = view.screenshot()
         before = frame.evaluate(state)  # a picture hides the caret, which leaves an empty `style`
@@ -303,7 +316,8 @@ def test_only_the_frame_itself_is_listened_to(opened: tuple[Page, Frame]) -> Non
         "window.parent.postMessage({ vertex: 'guessed', type: 'take', number: 3, text: null }, '*')"
     )
     frame.evaluate(
-        "t => window.parent.postMessage({ vertex: t, type: 'take', number: 99999, text: null }, '*')",
+        "t => window.parent.postMessage({ vertex: t, type: 'take', number: 99999, text: "
+        "null }, '*')",
         token,
     )
     frame.evaluate(

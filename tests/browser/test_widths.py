@@ -1,6 +1,7 @@
 """Every page fits its window at any usual width, breaks no word of ours, and can be used by everybody.
 
-Each page is loaded once, and looked at in all widths, by the rules of axe where it is wide, narrow and in the dark.
+Each page is loaded once, and looked at in all widths, by the rules of axe where it is wide, narrow
+and in the dark.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Texts that take a regular expression as long as it can be made to take, read off the expression itself.
 
-A backtracking expression is slow where a repeat takes much and what follows then fails, or where every
-position begins a match that fails far behind. So each repeat gives texts: what leads to it, what it repeats
-many times, and what cannot follow; and the same with what leads to it repeated.
+A backtracking expression is slow where a repeat takes much and what follows then fails, or where
+every position begins a match that fails far behind. So each repeat gives texts: what leads to it,
+what it repeats many times, and what cannot follow; and the same with what leads to it repeated.
 """
 
 import re

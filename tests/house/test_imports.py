@@ -45,7 +45,8 @@ def test_a_circle_would_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (package / "__init__.py").touch()
     (package / "one.py").write_text("from circular_for_a_test import two\n")
     (package / "two.py").write_text(
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from circular_for_a_test.one import x\n"
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from "
+        "circular_for_a_test.one import x\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     graph = grimp.build_graph(package.name, cache_dir=None)

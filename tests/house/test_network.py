@@ -32,8 +32,8 @@ SOURCES = sorted(
 # It runs in the spider of somebody else, and sends to the address that they gave it.
 IN_OTHER_PROGRAMS = {"rules/bundle/push_pages.py"}
 SENDERS = {"apprise", "django.core.mail"}
-# These listen, answer who connected, or ask for this machine's own name; none of them connects to an
-# address that a user gave.
+# These listen, answer who connected, or ask for this machine's own name; none of them connects to
+# an address that a user gave.
 MAY_USE_SOCKET = {
     "vertex/management/commands/up.py",
     "vertex/running/kept_answers.py",

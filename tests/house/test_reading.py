@@ -1,7 +1,7 @@
 """Whoever reads strangers' pages says so: views by a flag, all else by asking children with limits.
 
-What a view mentions, and what that mentions, is followed through the syntax trees of the product, up to the
-one function that parses. What is handed to a child is not followed: the child parses it.
+What a view mentions, and what that mentions, is followed through the syntax trees of the product,
+up to the one function that parses. What is handed to a child is not followed: the child parses it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ GIVEN_AWAY = {
     "read_of_page",
     "call",
 }
-# The one command that reads pages without limits: it needs no installation, and rules run on large pages in
-# children.
+# The one command that reads pages without limits: it needs no installation, and rules run on large
+# pages in children.
 WITHOUT_LIMITS = "rules.management.commands.extract_bundle"
 JOBS = {"JobKind"}  # done elsewhere than where they are named
 
@@ -46,7 +46,8 @@ class Name(NamedTuple):
 
 
 PARSER = Name("clustering.dom.page", "parse_page")
-# Named as types and values by who hands pages to children. Who asks a page for its tree is found apart.
+# Named as types and values by who hands pages to children. Who asks a page for its tree is
+# found apart.
 CUT = {
     Name("clustering.algorithms.grouping", "RawPage"),
     Name("clustering.algorithms.clusterers", "CLUSTERERS"),
@@ -54,7 +55,8 @@ CUT = {
 }
 
 
-# These have a child read a page, and a view waits for it. Who leaves out what no child is free for is not here.
+# These have a child read a page, and a view waits for it. Who leaves out what no child is free for
+# is not here.
 WAITING = {
     Name("annotation.views.page.annotating", "read_of_page"),
     Name("clustering.services.lists.list_tables", "tables_of_snapshot"),

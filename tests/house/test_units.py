@@ -18,7 +18,8 @@ UNIT_BY_NAME = dict(
         re.DOTALL,
     )
 )
-# What `systemd-analyze security` calls the exposure of a service: 10 is all, tens of it. Chromium makes namespaces.
+# What `systemd-analyze security` calls the exposure of a service: 10 is all, tens of it. Chromium
+# makes namespaces.
 MAX_EXPOSURE = {"vertex-web": 35, "vertex-clock": 35, "vertex-fetch": 42, "vertex-worker@": 42}
 
 pytestmark = pytest.mark.skipif(

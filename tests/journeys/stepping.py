@@ -1,6 +1,7 @@
 """Tasks for real workers: a row in each step, with a little time in which the worker can be killed.
 
-`celery -A tests.journeys.stepping worker …` is the product's own worker that knows these tasks as well.
+`celery -A tests.journeys.stepping worker …` is the product's own worker that knows these
+tasks as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A worker is killed in the middle of a check and of a repair, with two clocks ticking at once.
 
-Worker, clocks and database are real. Each slot is taken once, nothing is asked for twice but what was under way,
-nothing is lost, and nothing stays behind.
+Worker, clocks and database are real. Each slot is taken once, nothing is asked for twice but what
+was under way, nothing is lost, and nothing stays behind.
 """
 
 from __future__ import annotations
@@ -155,7 +155,8 @@ def test_check_and_repair_go_on_where_a_killed_worker_stopped(
     )
     assert [(N,)] == installation.query("SELECT count(*) FROM monitoring_checkedpage")
     assert [("proposed",)] == installation.query(
-        "SELECT decision FROM monitoring_proposal WHERE state = 'waiting' AND from_cluster_id IS NOT NULL"
+        "SELECT decision FROM monitoring_proposal WHERE state = 'waiting' AND "
+        "from_cluster_id IS NOT NULL"
     )
     assert [] == installation.query("SELECT name FROM clustering_host WHERE leased_by <> ''")
 

@@ -25,7 +25,8 @@ ROOT = "https://town-guide.example"
 # Pages of the described type, of the lists that link to them, and of each other type.
 N_DESCRIBED, N_LISTS, N_OTHER = 40, 30, 8
 N_ANNOTATED = 3
-# Where all pages of the redesign are in one cluster, only the fields that are surely found again are accepted.
+# Where all pages of the redesign are in one cluster, only the fields that are surely found again
+# are accepted.
 LEAST_REPAIRED_SHARE = {"pq_grams": 0.5}
 KEPT = ("name", "telephone", "streetAddress", "postalCode", "ratingValue")  # after the redesign
 

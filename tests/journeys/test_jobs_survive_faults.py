@@ -1,8 +1,8 @@
 """Database, broker and page store go away in the middle of jobs and come back: the jobs end by themselves.
 
-Nothing is lost, nothing is doubled, and the clock ticks again. Each fault is preceded by the proof that work
-was in progress. The rarer ones belong to the full runs: a standby takes over, all connections are taken, the broker
-starts anew, the clock jumps, the disk is full.
+Nothing is lost, nothing is doubled, and the clock ticks again. Each fault is preceded by the proof
+that work was in progress. The rarer ones belong to the full runs: a standby takes over, all
+connections are taken, the broker starts anew, the clock jumps, the disk is full.
 """
 
 from __future__ import annotations

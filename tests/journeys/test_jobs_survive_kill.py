@@ -1,6 +1,7 @@
 """Workers are killed in the middle of their jobs, again and again: no result is lost, none counts twice.
 
-The workers, the broker and the database are real; each kill is preceded by the proof that work was in progress.
+The workers, the broker and the database are real; each kill is preceded by the proof that work
+was in progress.
 """
 
 from __future__ import annotations
@@ -80,13 +81,15 @@ def create_jobs(installation: Installation, task: str, n_steps: int) -> None:
         "from vertex.core.models import Job\n"
         "from vertex.core.services.jobs import jobs\n"
         f"for n in range({N_JOBS}):\n"
-        f"    jobs.create_job(task={task!r}, queue=Job.Queue.KEEP, title=f'Steps {{n}}', params={params})",
+        f"    jobs.create_job(task={task!r}, queue=Job.Queue.KEEP, title=f'Steps {{n}}', "
+        f"params={params})",
     )
 
 
 def running(installation: Installation) -> list[tuple[Any, ...]]:
     return installation.query(
-        "SELECT id, leased_by FROM core_job WHERE state = 'running' AND n_done > 0 AND n_done < n_total - 20"
+        "SELECT id, leased_by FROM core_job WHERE state = 'running' AND n_done > 0 AND "
+        "n_done < n_total - 20"
     )
 
 

@@ -1,7 +1,7 @@
 """The exported project in a real Scrapy, and its page class under web-poet's own tests.
 
-Both run in an environment of their own that has Scrapy, web-poet and what `vertex-rules` needs, but nothing
-of the product: the built package lies beside.
+Both run in an environment of their own that has Scrapy, web-poet and what `vertex-rules` needs, but
+nothing of the product: the built package lies beside.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Store page bodies under the hash of their content: compressed, written once, verified when read.
 
-A store carries the id of its installation in a file. Where the file is missing or says another id, the store
-is not mounted, or is another installation's: nothing is written, and no body is called missing.
-A body is written to a temporary file, which is synced and renamed, and its folder is synced: under any kill
-or power cut a name stands for a whole body or for none.
+A store carries the id of its installation in a file. Where the file is missing or says another id,
+the store is not mounted, or is another installation's: nothing is written, and no body is called
+missing. A body is written to a temporary file, which is synced and renamed, and its folder is
+synced: under any kill or power cut a name stands for a whole body or for none.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class DiskFull(Exception):
 
     def __init__(self, folder: Path, n_free: int) -> None:
         super().__init__(
-            f"the disk of {folder} has {n_free >> 20:,} MB left, {settings.MIN_FREE_MB:,} are kept free; "
+            f"the disk of {folder} has {n_free >> 20:,} MB left, "
+            f"{settings.MIN_FREE_MB:,} are kept free; "
             "make room or lower VERTEX_MIN_FREE_MB"
         )
 
@@ -104,13 +105,16 @@ class PageStore:
             ) from error
         if written is None:
             raise StoreAway(
-                f"{self.folder} has no {OWNER_FILE}: the page store is not mounted there, or was emptied. "
-                "Mount it; if this folder is to be the page store from now on, run manage.py adopt_store"
+                f"{self.folder} has no {OWNER_FILE}: the page store is not mounted there, "
+                "or was emptied. "
+                "Mount it; if this folder is to be the page store from now on, "
+                "run manage.py adopt_store"
             )
         if written != owner:
             raise StoreAway(
                 f"the page store in {self.folder} is another installation's: its {OWNER_FILE} says "
-                f"{written}, not {owner}. Mount the right one; if this is to be the page store from now on, "
+                f"{written}, not {owner}. Mount the right one; "
+                "if this is to be the page store from now on, "
                 "run manage.py adopt_store"
             )
 
@@ -173,8 +177,9 @@ class PageStore:
     def delete(self, name: str, *, older_than: timedelta | None = None) -> bool:
         """Remove a body and say whether it went.
 
-        With `older_than`, a body that was put or put again within that time stays: a row that names it may be
-        about to be committed. No writer is at work meanwhile, so none can count on a body that goes.
+        With `older_than`, a body that was put or put again within that time stays: a row that
+        names it may be about to be committed. No writer is at work meanwhile, so none can count on
+        a body that goes.
         """
         path = self._path(name)
         with self._locked("writing", exclusively=True), suppress(FileNotFoundError):

@@ -1,9 +1,9 @@
 """Take one through the product on sites of its own, by the commands that anybody can type.
 
-The sites come from `vertex.demo.sites`, the one place that the repository has for them: they are test pages
-too, so that what the demo shows is what is tested. They are served on loopback, at fixed ports, so that
-they can be crawled again later from the browser. In place of an editor, the truth that comes with each site
-says what stands where on a few pages.
+The sites come from `vertex.demo.sites`, the one place that the repository has for them: they are
+test pages too, so that what the demo shows is what is tested. They are served on loopback, at fixed
+ports, so that they can be crawled again later from the browser. In place of an editor, the truth
+that comes with each site says what stands where on a few pages.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class DemoIncomplete(Exception):
 class Step(NamedTuple):
     """A part of the tour.
 
-    `plan` returns the command line that does it for a site, or why there is nothing to do. It gets the most
-    pages that are crawled of a site, None for all.
+    `plan` returns the command line that does it for a site, or why there is nothing to do. It gets
+    the most pages that are crawled of a site, None for all.
     """
 
     title: str
@@ -385,7 +385,10 @@ def print_what_to_try(console: Console) -> None:
     for step, what in (
         (
             reverse("annotate"),
-            "annotate: open a cluster; Enter accepts all that is proposed on a page and learns a rule",
+            (
+                "annotate: open a cluster; Enter accepts all that is proposed on a page "
+                "and learns a rule"
+            ),
         ),
         (
             f"manage.py demo --redesign {name}",
@@ -394,7 +397,10 @@ def print_what_to_try(console: Console) -> None:
         (reverse("monitoring"), "see the alarm, with its cause"),
         (
             "j  Enter  c",
-            "repair it with three keys: select, open, confirm all; pages fetched again get records again",
+            (
+                "repair it with three keys: select, open, confirm all; "
+                "pages fetched again get records again"
+            ),
         ),
     ):
         table.add_row(escape(step), what)

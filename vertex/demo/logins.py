@@ -71,7 +71,8 @@ def write_logins(logins: dict[str, str]) -> None:
     handle, part = tempfile.mkstemp(dir=settings.VAR_DIR, prefix=".demo-logins-")
     with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, not a path
         file.write(
-            "# Log-ins of the demo. Delete the file when the accounts have passwords of their own.\n"
+            "# Log-ins of the demo. Delete the file when the accounts have passwords "
+            "of their own.\n"
         )
         file.writelines(f"{name} {password}\n" for name, password in logins.items())
     Path(part).replace(logins_path())

@@ -1,6 +1,7 @@
 """The cache of an installation: nothing in it is ever run, and counts are exact.
 
-What is read from a cache may have been written by somebody else, so it is JSON and not Python's own format.
+What is read from a cache may have been written by somebody else, so it is JSON and not
+Python's own format.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The broker that needs no server: a folder of messages, read and written so that several workers share it.
 
-Kombu's own transport shows a message before it is written: of 3,000 messages that three idle workers waited
-for, 144 were read empty and lost, each with an error. It also routes by a table of its own that goes when the
-folder is emptied. Here messages appear complete and name their queue.
+Kombu's own transport shows a message before it is written: of 3,000 messages that three idle
+workers waited for, 144 were read empty and lost, each with an error. It also routes by a table of
+its own that goes when the folder is emptied. Here messages appear complete and name their queue.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ OTHER_FILES = MAX_LINGERING + 500  # that a process has open at the same time, a
 def connections_within(soft: int, hard: int) -> tuple[int, int]:
     """Return how many files a process is to have open, and how many connections of them.
 
-    A process that cannot open another one takes no connection, and cannot answer the ones that it has.
+    A process that cannot open another one takes no connection, and cannot answer the ones
+    that it has.
     """
     wanted = SLOW_ONES + OTHER_FILES
     n_files = max(soft, min(wanted, hard) if hard != resource.RLIM_INFINITY else wanted)
@@ -41,7 +42,8 @@ limit_request_fields = 100
 accesslog = None  # the application logs each request itself, with its id
 errorlog = "-"
 preload_app = False
-# Seconds that a thread computes while others wait; a request of twenty queries waits so twenty times.
+# Seconds that a thread computes while others wait; a request of twenty queries waits so
+# twenty times.
 SWITCH = 0.0005
 
 

@@ -119,7 +119,8 @@ def _cache() -> str:
     except RedisError as error:
         log.warning("cache_unreachable", error=str(error))
         raise NotReady(
-            "The cache does not answer: pages take longer, and API calls are not counted. Look at CACHE_URL."
+            "The cache does not answer: pages take longer, and API calls are not counted. "
+            "Look at CACHE_URL."
         ) from None
     return "Answers."
 
@@ -158,7 +159,8 @@ def _overdue_jobs() -> str:
     return "None."
 
 
-# A web process without workers still serves what is stored, so these are told and keep it in service.
+# A web process without workers still serves what is stored, so these are told and keep it
+# in service.
 CHECKS = (
     Probe("database", _database),
     Probe("migrations", _migrations),

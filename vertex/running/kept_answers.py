@@ -1,8 +1,8 @@
 """Answers that clients do not take at once: what is left of them is kept, so that no thread waits.
 
 gunicorn writes to a `KeptAnswer` instead of the connection. Once its thread is done, the event loop
-sends the rest as the client takes it. Only an answer that is far ahead of its client, such as a download of a
-million records, makes its thread wait, and only where a place is free for that.
+sends the rest as the client takes it. Only an answer that is far ahead of its client, such as a
+download of a million records, makes its thread wait, and only where a place is free for that.
 """
 
 from __future__ import annotations

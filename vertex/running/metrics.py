@@ -20,8 +20,8 @@ from monitoring.services.checks.site_states import counts_by_state
 from monitoring.services.stream.stream_figures import oldest_due
 from vertex.core.models import Job, Site
 
-# Each process writes its counts to files of its own there, and a scrape adds them up. The library looks at
-# the variable when it is imported.
+# Each process writes its counts to files of its own there, and a scrape adds them up. The library
+# looks at the variable when it is imported.
 FOLDER = settings.VAR_DIR / "metrics"
 FOLDER.mkdir(parents=True, exist_ok=True)
 os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(FOLDER))
@@ -38,7 +38,8 @@ from prometheus_client import (  # noqa: E402 - after the folder is named
 from prometheus_client.core import GaugeMetricFamily  # noqa: E402 - after the folder is named
 from prometheus_client.registry import Collector  # noqa: E402 - after the folder is named
 
-# What names the files of a process that goes on with the counts of one before it; others have their number.
+# What names the files of a process that goes on with the counts of one before it; others have
+# their number.
 COUNTS_OF = "PROMETHEUS_COUNTS_OF"
 values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]  # the library has few types
     lambda: os.environ.get(COUNTS_OF) or os.getpid()

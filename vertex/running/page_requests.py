@@ -1,9 +1,10 @@
 """Requests whose views read strangers' pages are answered in processes with limits, all others here.
 
-A page process is the application once more (`page_process`). It answers whole requests one by one, with its
-own connection to the database, and keeps the sample pages of clusters that are being annotated. A page that
-goes too far ends it and none of the web server's threads: its transaction is rolled back, the pages that it
-had read are weighed one by one, and one that ends two children by itself is marked as too heavy.
+A page process is the application once more (`page_process`). It answers whole requests one by one,
+with its own connection to the database, and keeps the sample pages of clusters that are being
+annotated. A page that goes too far ends it and none of the web server's threads: its transaction is
+rolled back, the pages that it had read are weighed one by one, and one that ends two children by
+itself is marked as too heavy.
 
 That no other view reads a page is seen to by `RefusePages`.
 """

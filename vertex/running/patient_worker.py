@@ -1,10 +1,10 @@
 """A worker of gunicorn whose threads never wait for a client.
 
-The event loop reads requests, with their bodies, from all connections at once; only a whole request is given
-to a thread. Somebody who sends a byte now and then costs a place in a table and not a thread. Bodies larger
-than a form are read by the application as they come: it takes them from known people only, see
-`vertex.running.request_limits`, and half of the threads at most wait for them. In the same way the end of a
-connection is waited for in the loop.
+The event loop reads requests, with their bodies, from all connections at once; only a whole request
+is given to a thread. Somebody who sends a byte now and then costs a place in a table and not a
+thread. Bodies larger than a form are read by the application as they come: it takes them from known
+people only, see `vertex.running.request_limits`, and half of the threads at most wait for them. In
+the same way the end of a connection is waited for in the loop.
 """
 
 from __future__ import annotations
@@ -275,8 +275,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
     def _begin_reading(self) -> None:
         """Give threads to requests that read pages, but a quarter of them: those answer all others meanwhile.
 
-        A thread waits for a page process or a child, and these are few: one person who asks for many pages at
-        once would keep everybody waiting.
+        A thread waits for a page process or a child, and these are few: one person who asks for
+        many pages at once would keep everybody waiting.
         """
         while self.readers and len(self.reading) < max(1, self.cfg.threads * 3 // 4):
             conn = next(iter(self.readers))

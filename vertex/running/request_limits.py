@@ -35,8 +35,8 @@ class LimitCookies:
 class LimitBodies:
     """Refuse a body that is too large before it is read.
 
-    Strangers send no more than the form by which they log in. Routes of the API look at the length and at
-    the token themselves, before they read.
+    Strangers send no more than the form by which they log in. Routes of the API look at the length
+    and at the token themselves, before they read.
     """
 
     def __init__(self, get_response: GetResponse) -> None:

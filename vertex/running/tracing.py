@@ -21,8 +21,8 @@ WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}", re.ASCII)
 class TrustProxies:
     """Read the caller's address from the proxies that stand before the application, and from no others.
 
-    Each proxy adds the address that it saw to X-Forwarded-For, so the last entries are the proxies' own
-    word and everything before them may be made up.
+    Each proxy adds the address that it saw to X-Forwarded-For, so the last entries are the proxies'
+    own word and everything before them may be made up.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -40,8 +40,8 @@ class TrustProxies:
 class LogRequests(RequestMiddleware):
     """Assign each request an id, log it, and send the id back in X-Request-ID.
 
-    An id that comes with the request is kept if it is well-formed, so that one id follows a request through
-    proxies. Query strings are not logged: they may hold what is not for the log.
+    An id that comes with the request is kept if it is well-formed, so that one id follows a request
+    through proxies. Query strings are not logged: they may hold what is not for the log.
     """
 
     def __call__(self, request: HttpRequest) -> Any:

@@ -26,8 +26,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer without database and session: they may be what failed.
 
-    Where the page store or the database cannot be reached, or this machine has too much to do, that is told
-    with status 503: it passes.
+    Where the page store or the database cannot be reached, or this machine has too much to do, that
+    is told with status 503: it passes.
     """
     context = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
     error = sys.exc_info()[1]

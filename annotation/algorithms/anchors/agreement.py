@@ -1,7 +1,8 @@
 """Whether two people mean the same node of a page.
 
-An element and the only text in it show the same at the same place: to a reader they are one node. So nodes
-that are shown are compared by where their text stands in the displayed text of the page, others by paths.
+An element and the only text in it show the same at the same place: to a reader they are one node.
+So nodes that are shown are compared by where their text stands in the displayed text of the page,
+others by paths.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ ABSENCE: Final = "absence"
 def compare_marks(page: PageTexts, first: Sequence[Anchor], second: Sequence[Anchor]) -> str:
     """Return how far two people agree about an attribute; no anchors mean that it is not on the page.
 
-    The best of these holds: the same values at the same places, values in the same nodes or that overlap, the
-    same texts elsewhere, something else; or only one of them says that it is not there. Raises AnchorProblem.
+    The best of these holds: the same values at the same places, values in the same nodes or that
+    overlap, the same texts elsewhere, something else; or only one of them says that it is not
+    there. Raises AnchorProblem.
     """
     if not first or not second:
         return SAME if not first and not second else ABSENCE

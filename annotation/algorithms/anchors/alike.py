@@ -1,8 +1,9 @@
 """Find what stands on a page as given nodes do: further values of a list, the siblings of a record.
 
-Two elements look alike where their tag is the same and they share a class, or neither has any. From an
-example the way up is followed to the first ancestor that has alike siblings: each of these siblings is
-searched for the element at the same place. With several examples only what they agree on is asked for.
+Two elements look alike where their tag is the same and they share a class, or neither has any. From
+an example the way up is followed to the first ancestor that has alike siblings: each of these
+siblings is searched for the element at the same place. With several examples only what they agree
+on is asked for.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def find_alike(examples: Sequence[_Element]) -> list[_Element]:
 def find_records_alike(first: _Element, last: _Element | None = None) -> list[list[_Element]]:
     """Return the runs of siblings that look like the run from the first to the last element.
 
-    An element without alike siblings stands within a record: the ancestor that has some is the record.
+    An element without alike siblings stands within a record: the ancestor that has some
+    is the record.
     """
     if last is None or last is first:
         record = _nearest_with_alike_siblings(first)

@@ -1,12 +1,12 @@
 """Hold on to the node and the text that an annotation means, and find them again.
 
-An anchor names its value several times: by the XPath of its node, by the displayed text itself (the quote)
-with what stands before and after it, and by its position in the page's text. Offsets count characters in
-the displayed text of the node, see `page_texts`. A value may be a whole node, a part of its text, an
-attribute of an element, or run from one node to another.
+An anchor names its value several times: by the XPath of its node, by the displayed text itself (the
+quote) with what stands before and after it, and by its position in the page's text. Offsets count
+characters in the displayed text of the node, see `page_texts`. A value may be a whole node, a part
+of its text, an attribute of an element, or run from one node to another.
 
-Comparisons leave out white space where an exact comparison fails. Of several places of a text in one node the
-first that stands between word boundaries counts.
+Comparisons leave out white space where an exact comparison fails. Of several places of a text in
+one node the first that stands between word boundaries counts.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class AmbiguousText(AnchorProblem):
     def __init__(self, text: str, nodes: list[PageNode]) -> None:
         self.candidates = [node.xpath for node in nodes[:100]]
         super().__init__(
-            f"{len(nodes)} nodes show {cut(text, 80)!r}; give the XPath of one of them: {listed(nodes)}"
+            f"{len(nodes)} nodes show {cut(text, 80)!r}; give the XPath of one of them: "
+            f"{listed(nodes)}"
         )
 
 
@@ -174,9 +175,9 @@ def anchor_proposed(page: PageTexts, node: ProposedNode) -> Anchor:
 def find_text(page: PageTexts, text: str) -> Anchor:
     """Return the anchor of the only node that shows a text.
 
-    Whole text nodes come first, then whole elements, parts of text nodes at word boundaries, attributes and
-    the head, texts that run over several nodes. Raises TextMissing, and AmbiguousText where the first of
-    these kinds that has any node has several.
+    Whole text nodes come first, then whole elements, parts of text nodes at word boundaries,
+    attributes and the head, texts that run over several nodes. Raises TextMissing, and
+    AmbiguousText where the first of these kinds that has any node has several.
     """
     text = _checked(text)
     if not text:

@@ -1,10 +1,10 @@
 """Name one node of a page by an XPath, and take only XPaths that do no more than that.
 
-An annotation's XPath may come from anybody, and an XPath can run for ever. What is taken is an absolute path
-of at most 8,192 characters and 600 steps: `/html/body/div[2]/span[1]`, or `//` once at its beginning:
-`//*[@id="price"]/b`. A step is a tag name or `*`, with at most three predicates `[n]`, `[last()]`, `[@name]`
-or `[@name="value"]`. It may end in `/text()`, `/text()[n]` or `/@name`. There are no other axes, functions,
-operators or unions; the time is linear in the page.
+An annotation's XPath may come from anybody, and an XPath can run for ever. What is taken is an
+absolute path of at most 8,192 characters and 600 steps: `/html/body/div[2]/span[1]`, or `//` once
+at its beginning: `//*[@id="price"]/b`. A step is a tag name or `*`, with at most three predicates
+`[n]`, `[last()]`, `[@name]` or `[@name="value"]`. It may end in `/text()`, `/text()[n]` or
+`/@name`. There are no other axes, functions, operators or unions; the time is linear in the page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _ATTRIBUTE_TEST = r"""@[A-Za-z_][A-Za-z0-9_.-]*(?:\s*=\s*(?:'[^']*'|"[^"]*"))?""
 _PREDICATE = rf"\[\s*(?:[1-9][0-9]{{0,6}}|last\(\)|{_ATTRIBUTE_TEST})\s*\]"
 _STEP = re.compile(rf"/(?:[A-Za-z_][A-Za-z0-9_.-]*|\*)(?:{_PREDICATE}){{0,3}}+")
 _TEXT = re.compile(r"/text\(\)(?:\[\s*([1-9][0-9]{0,6})\s*\])?\Z")
-# Attributes are looked up here and not by XPath: `og:title`, `@click` and `:src` are no names there.
+# Attributes are looked up here and not by XPath: `og:title`, `@click` and `:src` are no
+# names there.
 _ATTRIBUTE = re.compile(r"/@([^\s/\"'<>={}]{1,200})\Z")
 _STRING = etree.XPath("string()", smart_strings=False, regexp=False)
 _FORM = 'write it like /html/body/div[2]/span[1], //*[@id="x"]/b, …/text()[1] or …/@src'

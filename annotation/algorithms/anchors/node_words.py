@@ -1,8 +1,9 @@
 """Describe in words where a node stands and what it holds: its path, its texts, its attributes.
 
-An element is called by its tag with its id or its first two classes: `span.price`. What a node holds is
-everything that could be a value: its text, each of its text nodes, its attributes, the link around it, the
-picture in it; of a script that holds JSON the names and values; of the head its meta tags.
+An element is called by its tag with its id or its first two classes: `span.price`. What a node
+holds is everything that could be a value: its text, each of its text nodes, its attributes, the
+link around it, the picture in it; of a script that holds JSON the names and values; of the head
+its meta tags.
 """
 
 from __future__ import annotations

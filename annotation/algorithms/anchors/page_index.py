@@ -1,7 +1,8 @@
 """The texts of a page in which values are looked for: its text nodes, by any form of their text.
 
-Notation:   The form of a text is what it shares with all texts that mean the same value: its letters without
-            blanks, the amount of a price, the day of a date. A text that has none is no such value.
+Notation:   The form of a text is what it shares with all texts that mean the same value: its
+            letters without blanks, the amount of a price, the day of a date. A text that has none
+            is no such value.
 Cost:       One walk over the page; then one look at each text for each form.
 """
 

@@ -1,8 +1,8 @@
 """The text of a page as a reader sees it, and which node each piece of it stands in.
 
-A displayed text has one blank for any white space, none at its ends, and no characters that show nothing
-(U+200B, U+FEFF and their kind). Between blocks (`p`, `td`, `br` and so on) there is a blank also where the
-source has none. Scripts, styles, templates and comments show nothing.
+A displayed text has one blank for any white space, none at its ends, and no characters that show
+nothing (U+200B, U+FEFF and their kind). Between blocks (`p`, `td`, `br` and so on) there is a blank
+also where the source has none. Scripts, styles, templates and comments show nothing.
 
 One walk, linear in the page.
 """

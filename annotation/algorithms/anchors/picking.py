@@ -1,7 +1,7 @@
 """Turn a place on a page as it is shown into the anchor of a value, and an anchor into what is drawn.
 
-A shown page numbers its elements from 0 in document order, and the text nodes of an element from 0. A place
-in a text node counts the characters of the text as the source has it, blanks and all.
+A shown page numbers its elements from 0 in document order, and the text nodes of an element from 0.
+A place in a text node counts the characters of the text as the source has it, blanks and all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Complete the records that an editor named: of one, the others of its list are found.
 
-Readings:   One boundary stands for its list. Several are all that there are: who drew two has seen that the
-            first did not stand for the others. Records that were only named with their fields are examples.
+Readings:   One boundary stands for its list. Several are all that there are: who drew two has seen
+            that the first did not stand for the others. Records that were only named with their
+            fields are examples.
 Cost:       That of finding the records of a page, where one is named; else nothing.
 """
 

@@ -1,8 +1,8 @@
 """Label the texts of pages by what the pages declare, and by values that are known from elsewhere.
 
-Readings:   A declared value is looked up in what the page displays, in whatever form its type allows.
-            All places that show it are labelled: which of them is the field's is for the ranking to
-            say. A part of a longer text is less likely meant than a whole text.
+Readings:   A declared value is looked up in what the page displays, in whatever form its type
+            allows. All places that show it are labelled: which of them is the field's is for the
+            ranking to say. A part of a longer text is less likely meant than a whole text.
 Cost:       That of finding a value, for each declaration.
 """
 

@@ -1,11 +1,12 @@
 """Decide which slot of a new site is which field of its vertical: one decision a site and field, jointly.
 
-Readings:   The best pair of field and slot is decided first. A slot that shares most of its texts with
-            one that is another field already is unlikely then; of a slot that is a single value, only
-            the first text of each page counts. For a field of several values the widest slot counts
-            among those that hold the chosen one's texts and are nearly as likely.
-            Two slots may both be likely and show different things ("$38,695 MSRP", "$39,485 with
-            destination"), so certainty asks for a margin over the best slot that shows another value.
+Readings:   The best pair of field and slot is decided first. A slot that shares most of its texts
+            with one that is another field already is unlikely then; of a slot that is a single
+            value, only the first text of each page counts. For a field of several values the
+            widest slot counts among those that hold the chosen one's texts and are nearly as
+            likely. Two slots may both be likely and show different things ("$38,695 MSRP",
+            "$39,485 with destination"), so certainty asks for a margin over the best slot that
+            shows another value.
 Cost:       Fields times slots for each decision.
 """
 

@@ -1,13 +1,14 @@
 """Compare the slots of a new site with the fields of a vertical: features, and the trained weights.
 
-Notation:   A matching feature belongs to a field and a slot. The score of a bag is the mean log-odds
-            of the slot's tokens, on the field's slots against all slots; its likeness is the cosine
-            of both, tokens weighed by their rarity.
+Notation:   A matching feature belongs to a field and a slot. The score of a bag is the mean
+            log-odds of the slot's tokens, on the field's slots against all slots; its likeness is
+            the cosine of both, tokens weighed by their rarity.
 Readings:   One logistic regression serves all fields of all verticals: its weights are learnt over
             verticals and ship with the product, the profile is learnt on the spot. So the first
-            published site helps the second already. Of a slot's own numbers only those of behaviour
-            and place are features: what its values look like counts beside the field's alone, or
-            the weights would say that digits are no field where the verticals learnt from have none.
+            published site helps the second already. Of a slot's own numbers only those of
+            behaviour and place are features: what its values look like counts beside the field's
+            alone, or the weights would say that digits are no field where the verticals learnt
+            from have none.
 Cost:       Linear in the tokens of the slots times the examples of the fields.
 """
 

@@ -5,9 +5,9 @@ Paper:      Dalvi, Kumar, Soliman, "Automatic Wrappers for Large Scale Web Extra
 Notation:   L -> the labelled texts of all pages; X -> the texts of a slot; r -> the recall of who
             labels, p -> the precision. P(L | X) is, up to a factor that all slots share,
             (r / (1 - p)) ^ |L and X| times ((1 - r) / p) ^ |X without L|; P(X) is exp(-price).
-Readings:   A label that is right with probability w counts w times. A page without labels says nothing
-            of the slots: nobody looked at it. Of a field with a single value only the first text of a
-            slot on a page counts.
+Readings:   A label that is right with probability w counts w times. A page without labels says
+            nothing of the slots: nobody looked at it. Of a field with a single value only the first
+            text of a slot on a page counts.
 Departures: The paper enumerates wrappers from subsets of the labels; the slots of a cluster are the
             candidates here, since they are at hand and hardly any field lacks one. Its publication
             model, P(X), becomes the price of the slot's key: what counts texts breaks sooner.

@@ -3,8 +3,8 @@
 Notation:   The profile of a site holds, for each field, the slots that show it, at most
             MAX_EXAMPLES_A_FIELD; and of all its slots how many have each token. The profile of a
             vertical is those of its sites.
-Readings:   A slot shows a field if its values are the field's on nearly all pages. Where several do,
-            their descriptions differ by what stands around them, and each tells something.
+Readings:   A slot shows a field if its values are the field's on nearly all pages. Where several
+            do, their descriptions differ by what stands around them, and each tells something.
 Cost:       A few hundred tokens a field and site.
 """
 

@@ -1,8 +1,8 @@
 """Say whether a rule takes for a field what the other sites of its vertical would take.
 
-Readings:   Only what other sites are certain of counts. A rule agrees with them where both share a value
-            on at least half of the pages on which they would take one; a rule that finds nothing there
-            does not.
+Readings:   Only what other sites are certain of counts. A rule agrees with them where both share a
+            value on at least half of the pages on which they would take one; a rule that finds
+            nothing there does not.
 Cost:       Linear in the pages.
 """
 

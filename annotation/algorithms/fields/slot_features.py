@@ -2,8 +2,8 @@
 
 Notation:   A bag holds tokens with the share of the slot's texts that have them. Numbers are
             measured over the pages that were looked at.
-Readings:   A label within the texts ("Phone: 973") is taken off before the values are looked at, and
-            counts among the labels.
+Readings:   A label within the texts ("Phone: 973") is taken off before the values are looked at,
+            and counts among the labels.
 Cost:       Linear in the texts of the slot, of which MAX_TEXTS_DESCRIBED are looked at.
 """
 

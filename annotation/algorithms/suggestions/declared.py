@@ -1,10 +1,10 @@
 """Read what a page declares about its thing: JSON-LD, microdata, RDFa, meta tags.
 
-Notation:   A declaration is the path of a property from the thing ("offers.price"), its value as text, and
-            the node that holds it.
-Readings:   Of several things in JSON-LD those come first that pages are about; organisations, sites and
-            lists of crumbs come last. The thing around the first h1 is what a page with microdata is about.
-            A list of texts joined by commas under `keywords` is several values.
+Notation:   A declaration is the path of a property from the thing ("offers.price"), its value as
+            text, and the node that holds it.
+Readings:   Of several things in JSON-LD those come first that pages are about; organisations, sites
+            and lists of crumbs come last. The thing around the first h1 is what a page with
+            microdata is about. A list of texts joined by commas under `keywords` is several values.
 Cost:       Linear in the declarations, of which MAX_DECLARATIONS count.
 """
 

@@ -1,14 +1,15 @@
 """Gather the evidence that spots of a page are values of an attribute, one function a source.
 
-Readings:   Weights are what suggestions of each kind were worth on development pages, rounded. Of several
-            displays of one value those count more that stand beside a name of the attribute, in the page's
-            main part, and that the template does not repeat.
-            Values are also found by the shape of the block around them. An address is what stands beside
-            such a label, or a run of texts that ends in a ZIP code: its first line is the street, what
-            stands before region and code the town. Crumbs are links with the same sign between them; the
-            last one is the category. A link's address names what its text is: the text of /tag/oak is a
-            tag. The lead is the first long text after the heading.
-Cost:       That of finding a value, for each declaration and known value; one look at each text and link.
+Readings:   Weights are what suggestions of each kind were worth on development pages, rounded. Of
+            several displays of one value those count more that stand beside a name of the
+            attribute, in the page's main part, and that the template does not repeat. Values are
+            also found by the shape of the block around them. An address is what stands beside such
+            a label, or a run of texts that ends in a ZIP code: its first line is the street, what
+            stands before region and code the town. Crumbs are links with the same sign between
+            them; the last one is the category. A link's address names what its text is: the text of
+            /tag/oak is a tag. The lead is the first long text after the heading.
+Cost:       That of finding a value, for each declaration and known value; one look at each
+            text and link.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ MIN_WEIGHT_OF_PART: Final = 0.6  # of a known value that may be a part of a text
 MAX_REASON_CHARS: Final = 70  # of a value in a reason
 MAX_SPOTS_OFFERED: Final = 3  # by one source, for a single value
 MAX_SPOTS_RANKED: Final = 4
-# What spots of one value are worth: the best if it is the only best, else the first, and the others.
+# What spots of one value are worth: the best if it is the only best, else the first, and
+# the others.
 CLEAR_SHARE, FIRST_SHARE, OTHER_SHARE = 1.0, 0.9, 0.55
 MAX_LINKS: Final = 30
 MAX_BLOCK_CHARS: Final = 60  # of a street, the text of a link, a state of stock
@@ -597,8 +599,8 @@ def find_heading(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence
 def find_on_key_paths(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield what stands on the key paths of the site's clustering: what searchers asked for matches it.
 
-    It is most likely the title of the thing; of other attributes a key path only says that something
-    worth extracting stands there.
+    It is most likely the title of the thing; of other attributes a key path only says that
+    something worth extracting stands there.
     """
     if attribute.type in {"image", "url"}:
         return

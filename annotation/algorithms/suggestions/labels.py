@@ -1,8 +1,9 @@
 """Find the values that stand beside labels: after "Price:", in the cell next to it, in the same text.
 
-Readings:   A label is a short text that is one of the attribute's names. What follows it up to the next
-            text that is a label, or looks like this one (same tag and class, or a colon at its end), are
-            its values. A number may stand before the word that says what it counts: "12 reviews".
+Readings:   A label is a short text that is one of the attribute's names. What follows it up to
+            the next text that is a label, or looks like this one (same tag and class, or a colon
+            at its end), are its values. A number may stand before the word that says what it
+            counts: "12 reviews".
 Cost:       One look at each text of the page for each attribute.
 """
 

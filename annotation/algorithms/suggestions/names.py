@@ -1,8 +1,9 @@
 """What an attribute may be called elsewhere: in declarations of a page, in labels, in classes.
 
-Readings:   An attribute belongs to the first entry of `MEANINGS` that has its name; one that is in none is
-            called what its own name says. Properties are paths of schema.org, Open Graph and common meta
-            tags, the most exact first. Labels are compared without case, colons and plural endings.
+Readings:   An attribute belongs to the first entry of `MEANINGS` that has its name; one that is in
+            none is called what its own name says. Properties are paths of schema.org, Open Graph
+            and common meta tags, the most exact first. Labels are compared without case, colons
+            and plural endings.
 Cost:       Remembered for each name.
 """
 

@@ -1,8 +1,8 @@
 """A page as suggestions look at it: its spots, what is the same on other pages, and where values stand.
 
-Notation:   A spot is a text node, or an element with more than one of them, or an attribute; a value may be
-            a part of it. The kind of a spot is its path without positions, with the classes of its
-            elements.
+Notation:   A spot is a text node, or an element with more than one of them, or an attribute; a
+            value may be a part of it. The kind of a spot is its path without positions, with the
+            classes of its elements.
 Readings:   A text that stands at the same kind of spot on at least half of the other pages is the
             template's.
 Cost:       One walk over the page; a look at one dictionary for each value.

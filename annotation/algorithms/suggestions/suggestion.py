@@ -1,12 +1,12 @@
 """Suggest where the values of attributes stand on a page, before anybody has annotated one.
 
-Notation:   Evidence says that a spot is an attribute's value, with a weight from 0 to 1. All evidence for
-            one spot is joined as 1 - product of (1 - weight).
-Readings:   What a page declares (JSON-LD, microdata, meta) is looked up in what it displays; where it is
-            not displayed, the declaration itself is suggested. Values known from elsewhere are looked up
-            likewise. Labels, names of classes, typed patterns, the heading that differs per page and the
-            key paths of a site that KeyClus clustered point at spots. A spot belongs to the attribute with
-            most evidence for it; others get a third of theirs.
+Notation:   Evidence says that a spot is an attribute's value, with a weight from 0 to 1. All
+            evidence for one spot is joined as 1 - product of (1 - weight).
+Readings:   What a page declares (JSON-LD, microdata, meta) is looked up in what it displays; where
+            it is not displayed, the declaration itself is suggested. Values known from elsewhere
+            are looked up likewise. Labels, names of classes, typed patterns, the heading that
+            differs per page and the key paths of a site that KeyClus clustered point at spots. A
+            spot belongs to the attribute with most evidence for it; others get a third of theirs.
 Cost:       Linear in the page, times a small number for each attribute.
 """
 

@@ -35,6 +35,7 @@ def _vertical(name: str) -> Vertical:
     if vertical is None:
         known = ", ".join(Vertical.objects.values_list("name", flat=True)) or "none so far"
         raise CommandError(
-            f"there is no vertical {name!r}; load one with load_vertical FILE.json (loaded: {known})"
+            f"there is no vertical {name!r}; load one with load_vertical FILE.json "
+            f"(loaded: {known})"
         )
     return vertical

@@ -16,7 +16,8 @@ from vertex.core.management.output import WorkCommand, whole_number
 
 class Command(WorkCommand):
     help = (
-        "Draw pages of each cluster of SITE that is worth annotating, the most worth it first, and write"
+        "Draw pages of each cluster of SITE that is worth annotating, "
+        "the most worth it first, and write"
         " them. They replace the samples that the cluster had; annotations stay."
     )
 

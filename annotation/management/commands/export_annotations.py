@@ -12,7 +12,10 @@ from vertex.core.management.output import WorkCommand
 
 
 class Command(WorkCommand):
-    help = "Write what is said of the pages of SITE: W3C Web Annotations, or lines as an import takes them."
+    help = (
+        "Write what is said of the pages of SITE: W3C Web Annotations, "
+        "or lines as an import takes them."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")

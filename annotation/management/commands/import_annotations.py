@@ -12,8 +12,10 @@ from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_i
 
 class Command(WorkCommand):
     help = (
-        'Take the annotations of FILE: lines {"url", "attribute", "xpath"?, "text"?, "absent"?, "record"?},'
-        ' or {"url", "record": [xpath, …]} for the boundary of a record. The lines replace what was said'
+        'Take the annotations of FILE: lines {"url", "attribute", "xpath"?, "text"?, '
+        '"absent"?, "record"?},'
+        ' or {"url", "record": [xpath, …]} for the boundary of a record. '
+        "The lines replace what was said"
         " before of the same attributes on the same pages."
     )
 

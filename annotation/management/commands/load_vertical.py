@@ -13,8 +13,10 @@ MAX_BYTES = 1024 * 1024
 
 class Command(WorkCommand):
     help = (
-        'Create or update the vertical that FILE describes: {"name", "attributes": [{"name", "type",'
-        ' "constant", "mandatory", "multi", "regex"}]}. An attribute that FILE no longer has is hidden;'
+        'Create or update the vertical that FILE describes: {"name", "attributes": '
+        '[{"name", "type",'
+        ' "constant", "mandatory", "multi", "regex"}]}. '
+        "An attribute that FILE no longer has is hidden;"
         " its annotations are kept."
     )
 

@@ -94,8 +94,8 @@ def annotate_each(
 ) -> list[int | AnnotatedMeanwhile]:
     """Replace the annotations of different attributes on a page; return the new revision of each.
 
-    In place of a revision stands AnnotatedMeanwhile where the attribute was changed after it was read; the
-    other attributes are annotated all the same.
+    In place of a revision stands AnnotatedMeanwhile where the attribute was changed after it was
+    read; the other attributes are annotated all the same.
     """
     with transaction.atomic():
         page = Page.objects.select_for_update(no_key=True).get(pk=snapshot.page_id)
@@ -152,8 +152,8 @@ def annotate_page(
 ) -> int:
     """Replace the annotations of several attributes of a page, and return how many changed.
 
-    An attribute that is annotated so already keeps its revision. Nothing is audited: the caller knows of how
-    many pages this is one.
+    An attribute that is annotated so already keeps its revision. Nothing is audited: the caller
+    knows of how many pages this is one.
     """
     with transaction.atomic():
         page = Page.objects.select_for_update(no_key=True).get(pk=snapshot.page_id)

@@ -17,7 +17,8 @@ from clustering.services.pages.stored_trees import read_tree
 def compare_again(page: Page, attributes: Iterable[Attribute | None]) -> None:
     """Compare the second annotations of a page whose first one changed just now.
 
-    One that was settled stays as it is: it says how far two people agreed who knew nothing of each other.
+    One that was settled stays as it is: it says how far two people agreed who knew nothing
+    of each other.
     """
     ids = [attribute.pk for attribute in attributes if attribute is not None]
     rows = SecondAnnotation.objects.filter(page=page, attribute__in=ids, resolution="")

@@ -1,7 +1,8 @@
 """Measure how much work annotating is, as browsers report it while it is done.
 
-A report is trusted only so far: actions of other times, of pages or attributes that are not the site's and
-of unknown kinds are left out, and a person's time on a page never exceeds the time that passed.
+A report is trusted only so far: actions of other times, of pages or attributes that are not
+the site's and of unknown kinds are left out, and a person's time on a page never exceeds the
+time that passed.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ def import_request(*, site: Site, source: Path) -> JobRequest:
 def import_annotations(run: jobs.JobRun) -> dict[str, Any]:
     """Import the annotations of the job's file; attributes that are annotated so already stay as they are.
 
-    The lines of a file replace earlier annotations of the same attributes on the same pages. Where each line
-    that is not imported stands, and why, is reported.
+    The lines of a file replace earlier annotations of the same attributes on the same pages. Where
+    each line that is not imported stands, and why, is reported.
     """
     path, site = Path(run.job.params["source"]), run.site
     if run.job.params.get("is_read"):

@@ -1,6 +1,7 @@
 """The page that is annotated: what it shows, what is proposed for it, what gestures do on it.
 
-Start at `page_states.py`, the attributes beside a page, and `gestures.py`, what an editor does with them.
+Start at `page_states.py`, the attributes beside a page, and `gestures.py`, what an editor
+does with them.
 
     stored_pages  the tree of a snapshot, or why nothing can be annotated on it
     page_states   the attributes with their values as shown; the samples around a page

@@ -1,8 +1,8 @@
 """What an editor does on a page: take a node for an attribute, mark it absent, mark records.
 
-Each gesture makes a further revision of one attribute of the page and returns which one, so that it can be
-undone. A gesture that replaces the annotation names the revision that was read; one that adds a value is
-valid whatever happened meanwhile.
+Each gesture makes a further revision of one attribute of the page and returns which one, so that it
+can be undone. A gesture that replaces the annotation names the revision that was read; one that
+adds a value is valid whatever happened meanwhile.
 """
 
 from __future__ import annotations

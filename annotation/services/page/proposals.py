@@ -18,9 +18,9 @@ def proposals_for(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the suggestions of each attribute, best first, and the list of records that was found.
 
-    The list counts as certain only where other pages of the cluster are known to have records. Where this one
-    has records, only values within them are proposed. Where several pages have values and none has records,
-    no list is looked for. Raises ChildrenBusy.
+    The list counts as certain only where other pages of the cluster are known to have records.
+    Where this one has records, only values within them are proposed. Where several pages have
+    values and none has records, no list is looked for. Raises ChildrenBusy.
     """
     live_records = Annotation.objects.live().filter(attribute=None, kind=Annotation.Kind.RECORD)
     is_list = cluster is not None and live_records.of_cluster(cluster).exists()

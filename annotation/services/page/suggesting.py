@@ -36,9 +36,9 @@ SAME_PAGE, SAME_THING, SAME_SITE = 0.9, 0.6, 0.4
 def suggestions_for(*, snapshot: Snapshot, attributes: Sequence[Attribute]) -> list[dict[str, Any]]:
     """Return what the attributes may be on a page: in their order, the best first, at most three each.
 
-    They are read in a limited child, as JSON with the marks of each and where they are drawn; one without
-    marks says that the page has none. There are none of a page that cannot be read. Nothing is saved: an
-    editor accepts or not. Raises ChildrenBusy.
+    They are read in a limited child, as JSON with the marks of each and where they are drawn; one
+    without marks says that the page has none. There are none of a page that cannot be read. Nothing
+    is saved: an editor accepts or not. Raises ChildrenBusy.
     """
     try:
         return call_on_page(
@@ -96,8 +96,8 @@ def known_values(
 ) -> dict[str, list[KnownValue]]:
     """Return the values of the attributes that may stand on a page, by attribute.
 
-    They come from the records, then from annotations: of the same page, of the same thing elsewhere, of other
-    pages of the site.
+    They come from the records, then from annotations: of the same page, of the same thing
+    elsewhere, of other pages of the site.
     """
     known: defaultdict[str, list[KnownValue]] = defaultdict(list)
     for name, values in known_values_source()(snapshot, attributes, heading).items():

@@ -1,8 +1,8 @@
 """Which clusters are worth annotating next: those where the most fields are read by no rule yet.
 
-Pages that another cluster's rule reads bring little: only what it does not read counts. Where rules of the
-same site were tried and read nothing, the pages are rather of another thing; they come after the others.
-What somebody else annotates comes after what is free.
+Pages that another cluster's rule reads bring little: only what it does not read counts. Where rules
+of the same site were tried and read nothing, the pages are rather of another thing; they come after
+the others. What somebody else annotates comes after what is free.
 """
 
 from __future__ import annotations

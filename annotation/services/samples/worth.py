@@ -1,6 +1,7 @@
 """Which clusters are worth annotating: those of details, and those that people already worked on or want.
 
-What a site showed before a redesign is not: a rule of it would find nothing on the pages as they are.
+What a site showed before a redesign is not: a rule of it would find nothing on the pages
+as they are.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ class ChangedMeanwhile(Exception):
 
     def __init__(self, vertical: Vertical) -> None:
         super().__init__(
-            f"“{vertical.name}” was changed by somebody else meanwhile. Open it anew and change that."
+            f"“{vertical.name}” was changed by somebody else meanwhile. "
+            "Open it anew and change that."
         )
 
 
@@ -56,7 +57,10 @@ class VerticalInUse(Exception):
         if sites:
             text = f"is the vertical of {', '.join(sites)}. Give them another one first."
         else:
-            text = f"has {n_annotations:,} annotations, which would be lost with it; it is kept for them."
+            text = (
+                f"has {n_annotations:,} annotations, which would be lost with it; "
+                "it is kept for them."
+            )
         super().__init__(f"“{vertical.name}” {text}")
 
 
@@ -232,9 +236,10 @@ def save_vertical(
 ) -> Vertical:
     """Create the vertical of this name, or change it.
 
-    Attributes that are left out are dropped, not deleted, and restored when they come back. `version` is the
-    one that was changed; a vertical of another version raises ChangedMeanwhile. Raises BadVertical, and
-    PermissionDenied where it is used at sites at which the actor is no editor.
+    Attributes that are left out are dropped, not deleted, and restored when they come back.
+    `version` is the one that was changed; a vertical of another version raises
+    ChangedMeanwhile. Raises BadVertical, and PermissionDenied where it is used at sites at
+    which the actor is no editor.
     """
     check_vertical(VerticalPlan(name, tuple(attributes), description))
     with transaction.atomic():

@@ -1,20 +1,20 @@
 """Group pages by type from all that a site offers: the default, right on most sites without parameters.
 
-Paper:      None. Tag paths as in Chakrabarti and Mehta (WWW 2010) without their search log; the joins
-            are learned from sites whose types are known.
-Notation:   A first group is small and surely of one template (`first_groups`). Log-odds are those of
-            two groups being of one template, by trained trees over all families of evidence
+Paper:      None. Tag paths as in Chakrabarti and Mehta (WWW 2010) without their search log; the
+            joins are learned from sites whose types are known.
+Notation:   A first group is small and surely of one template (`first_groups`). Log-odds are those
+            of two groups being of one template, by trained trees over all families of evidence
             (`evidence`, `pair_features`, `join_model`). A layout is a part of a group that looks
             different, or has a section that others lack.
-Readings:   One decision, one stop: join the two groups of the highest log-odds, until those are below
-            STOP (`joining`). What a person answered always holds. Addresses, titles, labels and
-            structure are weighed against each other by the trees, site by site; near-twins stay
+Readings:   One decision, one stop: join the two groups of the highest log-odds, until those are
+            below STOP (`joining`). What a person answered always holds. Addresses, titles, labels
+            and structure are weighed against each other by the trees, site by site; near-twins stay
             together as layouts, since one rule serves them. Addresses count without their language,
             the page of a list and the index file (`plain_addresses`).
 Departures: Search logs and links are not used: they were measured to add nothing on sites of which
             some hundred pages are stored. `keyclus` is the algorithm for sites with a log.
-Cost:       Quadratic in the distinct pages and in the first groups; some seconds for 2,000 pages. The
-            product clusters so many and assigns the others.
+Cost:       Quadratic in the distinct pages and in the first groups; some seconds for 2,000 pages.
+            The product clusters so many and assigns the others.
 """
 
 from __future__ import annotations
@@ -167,7 +167,8 @@ def _explain(start: FirstGroups, joined: Joined, group: Pages) -> str:
     n_first, n_groups = len(joined.group), int(group.max()) + 1
     n_patterns = len(set(start.patterns))
     return (
-        f"{n_first:,} small groups were joined to {n_groups:,}, weighing structure, labels, titles and "
+        f"{n_first:,} small groups were joined to {n_groups:,}, weighing structure, "
+        "labels, titles and "
         f"{n_patterns:,} kinds of address against each other."
     )
 

@@ -24,7 +24,8 @@ from clustering.algorithms.automatic.feature_table import FeatureTable
 Pages = NDArray[np.intp]
 
 FEWEST_PAGES, FEWEST_PAGES_SHARE = 8, 0.04  # of a part
-# A field is a type's where so many of its pages have it, for some leave it blank, and hardly any others.
+# A field is a type's where so many of its pages have it, for some leave it blank, and hardly
+# any others.
 MIN_SHARE_OF_OWN, MAX_SHARE_OF_OTHERS = 0.7, 0.03
 FEWEST_EXCLUSIVE = 3  # own fields of both parts; one against one happens by chance
 

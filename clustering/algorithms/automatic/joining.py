@@ -1,8 +1,8 @@
 """Join groups of pages, one pair at a time, in the order of the odds that one template made both.
 
 Notation:   The log-odds of a pair are the model's; above 0 two groups are rather one. A doubt is a
-            decision that may be wrong; its weight is the number of page pairs that are expected to be
-            misjudged by it: the chance of the other answer times the product of the two sides.
+            decision that may be wrong; its weight is the number of page pairs that are expected to
+            be misjudged by it: the chance of the other answer times the product of the two sides.
 Readings:   A person's answer holds whatever the model says. Two sides that are different never come
             into one group; two that are one are joined when nothing else is left to join, so that
             what the model is sure of comes first.

@@ -1,9 +1,9 @@
 """Tell the layouts of a group apart: pages of one type that look different, or have what others lack.
 
-Notation:   A look is a group by structure alone. Looks that contrast in nothing are one layout; within
-            a layout, near-twins are layouts of their own.
-Readings:   A rule has alternatives by layout, so layouts are no reason for a cluster; people see what
-            each has, and may split one off.
+Notation:   A look is a group by structure alone. Looks that contrast in nothing are one layout;
+            within a layout, near-twins are layouts of their own.
+Readings:   A rule has alternatives by layout, so layouts are no reason for a cluster; people see
+            what each has, and may split one off.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Tell whether pages fit the profile of their own group better than that of another.
 
-Notation:   p, the share of a group's pages that have a feature, with half a page more on both sides;
-            n, how many have it; w, the features' weights. The fit of a page is the log-likelihood of
-            the features that it has, log p, and of those that it lacks, log(1 - p), weighed by w, as
-            if they were independent. Its own fit is by the profile of the other pages of its group.
+Notation:   p, the share of a group's pages that have a feature, with half a page more on both
+            sides; n, how many have it; w, the features' weights. The fit of a page is the
+            log-likelihood of the features that it has, log p, and of those that it lacks, log(1 -
+            p), weighed by w, as if they were independent. Its own fit is by the profile of the
+            other pages of its group.
 Readings:   What a cut by chance made of one template is told apart no better than by lot, however
             far the profiles lie; two templates are told apart even where little differs.
 Cost:       A group against all pages is linear in the features of the pages.

@@ -6,9 +6,9 @@ Notation:   A path is the tags from the root to an element, without positions an
             the same path, class, id and itemprop.
 Departures: Scripts and styles have no text. At most MAX_FEATURES features of a page count, so that
             a hostile page is no larger than an honest one.
-Cost:       One walk with a stack, linear in the tree. It is most of what finding the group of a page
-            costs. So kinds and the hashes of short texts are kept from page to page: the pages of
-            a site have nearly all of them in common.
+Cost:       One walk with a stack, linear in the tree. It is most of what finding the group of a
+            page costs. So kinds and the hashes of short texts are kept from page to page: the pages
+            of a site have nearly all of them in common.
 """
 
 from __future__ import annotations

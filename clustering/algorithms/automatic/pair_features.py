@@ -4,10 +4,11 @@ Notation:   p, q: the share of the pages of each group that has a feature; w its
             numbers of pages. s = sum w min(p, q); masses m = sum w p; inner I = sum w p(1 - p).
             `distance` = 1 - s / (m_p + m_q - s). `corrected`: the same after what chance makes of
             small groups is taken off each |p - q|. `between` = B / (B + I_p + I_q) with B = sum
-            w|p - q|. `containment` = 1 - s / min(m_p, m_q): is one the other with sections missing?
-            A contrast is a feature that nearly all pages of one group have and next to none of the
-            other; contrasts in one direction only tell an optional section from another type. Two
-            groups are `told apart` by the share of pages that fit their own group better (`page_fits`).
+            w|p - q|. `containment` = 1 - s / min(m_p, m_q): is one the other with sections
+            missing? A contrast is a feature that nearly all pages of one group have and next to
+            none of the other; contrasts in one direction only tell an optional section from
+            another type. Two groups are `told apart` by the share of pages that fit their own
+            group better (`page_fits`).
 Readings:   What cannot be computed, since neither group has a feature of the family, is missing
             (nan); the trees know that case.
 Cost:       Linear in groups times features for one group against all others.

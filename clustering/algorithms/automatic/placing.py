@@ -1,10 +1,10 @@
 """Assign later pages by the stored profiles of groups, in plain Python: no arrays are needed for it.
 
-Notation:   The looks, their reaches and the shares at addresses are those of `profile_model`. A cell
-            is the hash of a feature that a page has: a path or token path, a label, a label at its
-            path, a path with the nearest label before it.
-Readings:   The nearest look is the one of the least distance, to which ADDRESS_WEIGHT is added where
-            none of the pages at the address is of its group, less where some are.
+Notation:   The looks, their reaches and the shares at addresses are those of `profile_model`. A
+            cell is the hash of a feature that a page has: a path or token path, a label, a label at
+            its path, a path with the nearest label before it.
+Readings:   The nearest look is the one of the least distance, to which ADDRESS_WEIGHT is added
+            where none of the pages at the address is of its group, less where some are.
 Cost:       Linear in the page's cells that the model knows. Most features have the same share in
             nearly all looks: of each that share counts once, and the looks that differ from it.
 """

@@ -1,8 +1,8 @@
 """Leave out of addresses what tells no types apart: the language, the page of a list, the index file.
 
 Readings:   `/en/talks/3` and `/ja/talks/4` are of one type, and so are `/tag/oak/` and
-            `/tag/oak/page/2/`. Only the languages that sites have most often count, and no code that
-            is a usual word of an address besides, such as `id`.
+            `/tag/oak/page/2/`. Only the languages that sites have most often count, and no code
+            that is a usual word of an address besides, such as `id`.
 Cost:       Linear in the characters of the address.
 """
 

@@ -1,8 +1,8 @@
 """Store the profiles of groups as JSON values, by which `placing` assigns later pages.
 
 Notation:   A look is a profile: pages of one group that are alike. Its reach is the distance up to
-            which a page is taken for one of it. The share of a group at an address pattern is that of
-            the pages there that are of the group.
+            which a page is taken for one of it. The share of a group at an address pattern is that
+            of the pages there that are of the group.
 Departures: The MAX_FEATURES strongest features are kept, fewer where there are many looks, so that
             the model of 50 groups stays below 2 MB; shares are kept in 255ths.
 Cost:       Linear in the features of all pages.

@@ -3,13 +3,14 @@
 Paper:      None; the measures are those of `auto`, weighed on the cluster's own pages only.
 Notation:   The bound is the profile distance up to which two groups are one. A part is large where
             it has at least so many pages and such a share as is asked for.
-Readings:   The steps of `split_pages`, in their order; the first that makes parts decides: 1. Join
-            the closest profiles up to LOOSEST and take the bound back by STEP, down to APART, until
-            two parts have MIN_PAGES_APART pages and a share of SMALL: what differs by more are types.
+Readings:   The steps of `split_pages`, in their order; the first that makes parts decides: 1.
+            Join the closest profiles up to LOOSEST and take the bound back by STEP, down to
+            APART, until two parts have MIN_PAGES_APART pages and a share of SMALL: what differs
+            by more are types.
             2. Look for near-twins. 3. Take the bound further back, down to
-            STRICTEST, until two parts have MIN_PAGES pages and a share of LARGE, then of SMALL. Pages
-            in no part that is large enough go to the part whose profile is the nearest. Pages that
-            are alike within STRICTEST stay together: they cannot be told apart by their looks.
+            STRICTEST, until two parts have MIN_PAGES pages and a share of LARGE, then of SMALL.
+            Pages in no part that is large enough go to the part whose profile is the nearest. Pages
+            that are alike within STRICTEST stay together: they cannot be told apart by their looks.
 Cost:       Quadratic in the distinct pages, as `auto`.
 """
 

@@ -150,7 +150,8 @@ def step_of(element: HtmlElement) -> str:
     return _write_step(str(element.tag), element.get("id"), element.get("class"))
 
 
-# Saves 0.4 % of clustering by all algorithms, KeyClus alone has it: 99.7 % hits (benchmarks.caches).
+# Saves 0.4 % of clustering by all algorithms, KeyClus alone has it: 99.7 % hits
+# (benchmarks.caches).
 @lru_cache(maxsize=65536)
 def _write_step(tag: str, id_: str | None, class_: str | None) -> str:
     step = tag

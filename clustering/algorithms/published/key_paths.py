@@ -15,9 +15,9 @@ Readings:   EP(x) = P(x)^a P(Q not empty | x) x the mean of |M| / |C| over the q
             score share a position in RP and RR (the first of theirs); RF is strict: equal sums go
             by precision, recall, then the path nearer to the root, then its hash. A path that no
             query matches is no key path. F is the mean over the pages on which both paths match
-            something: elsewhere it is 0/0. Greedy MWIS picks the same for any beta up to 0.5; above,
-            the paper takes another greedy scheme from the literature, whose reference our text of
-            it has lost: `greedy_by_degree` is that of Sakai, Togasaki and Yamazaki (2003).
+            something: elsewhere it is 0/0. Greedy MWIS picks the same for any beta up to 0.5;
+            above, the paper takes another greedy scheme from the literature, whose reference our
+            text of it has lost: `greedy_by_degree` is that of Sakai, Togasaki and Yamazaki (2003).
 Departures: Clicks may count (off): the means are then weighted by the clicks of each page.
             Occurrence is compared among the first 200 paths at most; the paper needs 100.
 Cost:       `score_paths`: terms asked for on a page x its spans, over the queried pages.

@@ -337,7 +337,8 @@ PARAMETERS = [
         least=1,
         most=50,
         sentence=(
-            "How many key paths, the best first, two pages must have in common. More of them make smaller "
+            "How many key paths, the best first, two pages must have in common. "
+            "More of them make smaller "
             "groups."
         ),
     ),
@@ -349,7 +350,8 @@ PARAMETERS = [
         least=0,
         most=1,
         sentence=(
-            "Of two paths only the better one is a key path where this share of the pages with the rarer "
+            "Of two paths only the better one is a key path where this share of the pages "
+            "with the rarer "
             "one has both."
         ),
     ),
@@ -360,7 +362,8 @@ PARAMETERS = [
         default=1.0,
         least=0,
         most=10,
-        sentence="How much a path gains by being on many pages: its share of the pages counts to this power.",
+        sentence="How much a path gains by being on many pages: "
+        "its share of the pages counts to this power.",
     ),
     Parameter(
         name="weight_base",
@@ -370,7 +373,8 @@ PARAMETERS = [
         least=0.01,
         most=1,
         sentence=(
-            "How much less a path counts than the one before it when independent paths are chosen. Up to "
+            "How much less a path counts than the one before it when independent paths "
+            "are chosen. Up to "
             "0.5 the best path always wins; above, several lesser ones may win together."
         ),
     ),
@@ -389,7 +393,8 @@ PARAMETERS = [
         kind="switch",
         default=True,
         sentence=(
-            "Pages of one thing with different tabs open, such as reviews and details, are different "
+            "Pages of one thing with different tabs open, such as reviews and details, "
+            "are different "
             "groups."
         ),
     ),

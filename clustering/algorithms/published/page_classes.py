@@ -285,7 +285,8 @@ def _step(element: HtmlElement) -> str:
     return _write_step(str(element.tag), tuple(attributes.get(name) for name in LAYOUT))
 
 
-# Saves 0.4 % of clustering by all algorithms, the site model alone has it: 99 % hits (benchmarks.caches).
+# Saves 0.4 % of clustering by all algorithms, the site model alone has it: 99 %
+# hits (benchmarks.caches).
 @lru_cache(maxsize=65536)
 def _write_step(tag: str, values: tuple[str | None, ...]) -> str:
     written = [

@@ -94,7 +94,8 @@ K = Parameter(
     default=SHINGLE_SIZE,
     least=1,
     most=50,
-    sentence="How many paths of least hash two pages must have in common. More of them make smaller groups.",
+    sentence="How many paths of least hash two pages must have in common. "
+    "More of them make smaller groups.",
 )
 CLUSTERER = Clusterer(
     "path_shingles", "Path shingles", observe, cluster_pages, assign, parameters=[K]

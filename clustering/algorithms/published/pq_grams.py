@@ -12,9 +12,9 @@ Readings:   The tree has p - 1 null nodes above its root, q - 1 on either side o
             by threshold are pages whose similarity, 1 - distance, is greater than 0.8, by
             transitive closure. A shingle takes the k distinct pq-grams of least hash, so the counts
             do not matter to it.
-Departures: More than 5,000 pages are refused for grouping by threshold; a later page joins the group
-            that has the example most like it, if they are similar. Of a page the first 20,000 elements
-            are looked at.
+Departures: More than 5,000 pages are refused for grouping by threshold; a later page joins the
+            group that has the example most like it, if they are similar. Of a page the first 20,000
+            elements are looked at.
 Cost:       One walk a page. Threshold: quadratic in the distinct bags where they differ. Shingles:
             linear.
 """
@@ -199,7 +199,8 @@ K = Parameter(
     least=1,
     most=50,
     sentence=(
-        "How many pq-grams of least hash two pages must have in common. More of them make smaller groups."
+        "How many pq-grams of least hash two pages must have in common. "
+        "More of them make smaller groups."
     ),
 )
 CLUSTERER = Clusterer(

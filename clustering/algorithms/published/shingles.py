@@ -2,10 +2,10 @@
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-A, Algorithm 1.
-Notation:   P, the sampled pages; l, the shingle's length -> `shingle_length`; S, a page's shingles; v, its
-            shingle vector -> `vector`, eight bytes packed in a 64-bit number, the first in the
-            highest byte; v', a masked vector -> `Masked(value, wild)`; H, the table of counts; C_v,
-            the cluster of a masked vector.
+Notation:   P, the sampled pages; l, the shingle's length -> `shingle_length`; S, a page's shingles;
+            v, its shingle vector -> `vector`, eight bytes packed in a 64-bit number, the first in
+            the highest byte; v', a masked vector -> `Masked(value, wild)`; H, the table of counts;
+            C_v, the cluster of a masked vector.
 Readings:   The minimum is taken over 64-bit hashes and its low byte is kept (b-bit minwise
             hashing): over 8-bit hashes nearly every page of a thousand shingles has the minimum 0.
             In the second pass the size of the 8/8 cluster is subtracted, as the text and Example
@@ -354,7 +354,8 @@ SHINGLE_LENGTH = Parameter(
     least=1,
     most=100,
     sentence=(
-        "How many tags in a row are one shingle. Shorter shingles put more pages into one group, and "
+        "How many tags in a row are one shingle. Shorter shingles put more pages into "
+        "one group, and "
         "a page stays like itself when its template changes a little."
     ),
     is_observed=True,

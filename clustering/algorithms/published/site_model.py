@@ -320,7 +320,8 @@ PARAMETERS = [
         least=0,
         most=1,
         sentence=(
-            "Pages behind one list of links are of one class where a smaller share of their link paths "
+            "Pages behind one list of links are of one class where a smaller share of "
+            "their link paths "
             "than that is different."
         ),
     ),
@@ -339,7 +340,8 @@ PARAMETERS = [
         kind="choice",
         default="densest_first",
         choices=get_args(Strategy),
-        sentence="Whether the lists with the largest or the smallest share of a class's links come first.",
+        sentence="Whether the lists with the largest or the smallest share of a class's "
+        "links come first.",
     ),
     Parameter(
         name="stop",
@@ -348,7 +350,8 @@ PARAMETERS = [
         default="empty",
         choices=get_args(Stop),
         sentence=(
-            "At the empty queue, or past its peak: when half of the lists that waited at most are left. "
+            "At the empty queue, or past its peak: when half of the lists that waited at "
+            "most are left. "
             "The peak reads fewer pages and may miss rare classes."
         ),
     ),
@@ -358,7 +361,8 @@ PARAMETERS = [
         kind="switch",
         default=True,
         sentence=(
-            "Links whose addresses look like others that were followed are passed over, and more of large "
+            "Links whose addresses look like others that were followed are passed over, "
+            "and more of large "
             "lists are followed. Off: the first n of each list, as the paper's Figure 5 is printed."
         ),
     ),

@@ -1,15 +1,15 @@
 """Group pages whose trees turn into one another by few edits.
 
 Paper:      Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster Template-Generated Web
-            Pages" (2014), section 3.2, equation 1; the distance is that of Selkow, "The Tree-to-Tree
-            Editing Problem" (1977).
+            Pages" (2014), section 3.2, equation 1; the distance is that of Selkow, "The
+            Tree-to-Tree Editing Problem" (1977).
 Notation:   N_i, the nodes of a page's tree -> the lines of `outline_of`; editDistance ->
             `edit_distance`; TED -> `tree_distance`.
 Readings:   The paper says that subtrees of template-generated pages hardly ever change their
-            distance to the root. So nodes of one depth only are replaced by each other, subtrees are
-            inserted and deleted whole, and each node inserted, deleted or given another tag costs 1.
-            Nodes are elements, labels their tags. Pages are grouped by transitive closure of
-            similarity 1 - TED > 0.8, as by equations 2 and 3.
+            distance to the root. So nodes of one depth only are replaced by each other, subtrees
+            are inserted and deleted whole, and each node inserted, deleted or given another tag
+            costs 1. Nodes are elements, labels their tags. Pages are grouped by transitive closure
+            of similarity 1 - TED > 0.8, as by equations 2 and 3.
 Departures: More than 2,000 pages are refused. Of a page the first 3,000 elements are looked at that
             are less than 200 deep. A later page joins the group that has the page most like it
             among some examples, if they are similar.

@@ -9,10 +9,10 @@ Readings:   phi's features are similarities within [0, 1]: matching nodes of the
             (root, child, next child) triplets that both have. Clusters are merged by average
             linkage of phi's margin while it is positive. Contiguity is the share of the text
             between the first record and the last that is in records, content coverage the share of
-            the page's. Variation is how unlike the parts of a record are, as records have fields: the
-            probability that two parts have different structures, on average over the records; the
-            parts are the children of the first element below its root that has several. A leaf, and
-            a list of equal items, have none. A cluster has at least two subtrees with text.
+            the page's. Variation is how unlike the parts of a record are, as records have fields:
+            the probability that two parts have different structures, on average over the records;
+            the parts are the children of the first element below its root that has several. A leaf,
+            and a list of equal items, have none. A cluster has at least two subtrees with text.
 Departures: Equal trees on equal paths are one point of several trees. phi is asked only of trees
             with equal root tags, of which the smaller has at least a third of the larger one's
             nodes, and of at most the 100 points that show most; of a tree it sees the first 40

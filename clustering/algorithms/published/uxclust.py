@@ -265,7 +265,8 @@ PARAMETERS = [
         least=1,
         most=1_000_000,
         sentence=(
-            "Links at one place must lead to so many pages, or these are in no group. Blank: 100 as in the "
+            "Links at one place must lead to so many pages, or these are in no group. Blank: "
+            "100 as in the "
             "paper on sites of 76,503 pages, on smaller ones in proportion."
         ),
     ),
@@ -285,7 +286,8 @@ PARAMETERS = [
         default=OCCURRENCE_THRESHOLD,
         least=0,
         most=1,
-        sentence="A path belongs to a fingerprint where a larger share of the samples than that has it.",
+        sentence="A path belongs to a fingerprint where a larger share of the samples "
+        "than that has it.",
     ),
     Parameter(
         name="similarity_threshold",
@@ -294,7 +296,8 @@ PARAMETERS = [
         default=SIMILARITY_THRESHOLD,
         least=0,
         most=1,
-        sentence="Groups are merged where the Jaccard similarity of their fingerprints is greater than that.",
+        sentence="Groups are merged where the Jaccard similarity of their fingerprints is "
+        "greater than that.",
     ),
 ]
 CLUSTERER = Clusterer(

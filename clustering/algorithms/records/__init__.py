@@ -10,7 +10,6 @@ linkage     siblings whose path sets are similar
 features    what is measured of a candidate
 ranker      the trained model that orders candidates; its numbers are in weights/
 
-Import from outside: `finding`, `body_lists`, `siblings`, and `page_model` for other methods on the same
-pages.
-Pure.
+Import from outside: `finding`, `body_lists`, `siblings`, and `page_model` for other methods on the
+same pages. Pure.
 """

@@ -2,10 +2,10 @@
 
 Notation:   A field is a slot with a reading of its texts; the slots that mostly hold the same texts
             are folded into one that is shown.
-Readings:   What most pages show comes first, and of two the one whose texts all have one label. Nothing
-            is left out: what is folded follows after the fields, for one who looks for another reading.
-            The paragraphs of a long text are one value. A number with the same words around it on all
-            pages is a number, too: first of all where the words are no unit.
+Readings:   What most pages show comes first, and of two the one whose texts all have one label.
+            Nothing is left out: what is folded follows after the fields, for one who looks for
+            another reading. The paragraphs of a long text are one value. A number with the same
+            words around it on all pages is a number, too: first of all where the words are no unit.
 Cost:       Linear in the texts of the slots.
 """
 
@@ -48,8 +48,8 @@ IDENTIFIER_CHARS: Final = 10
 Reading: TypeAlias = Literal["texts", "joined", "number"]
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _LETTER: Final = re.compile(r"[^\W\d_]")
-# A longer word behind a number is what is counted ("3 reviews"); a shorter one a unit, which belongs
-# to the value.
+# A longer word behind a number is what is counted ("3 reviews"); a shorter one a unit, which
+# belongs to the value.
 _COUNTED_NOUN: Final = re.compile(r"^#\s.*[^\W\d_]{5}")
 
 
@@ -91,8 +91,8 @@ class FoundField:
     ) -> list[str | None]:
         """Return the value of each entry of the field's list on a page, None where it has none.
 
-        Where a text stands in no entry of its own, the values without gaps. `leading` are the texts of the
-        field that leads the list.
+        Where a text stands in no entry of its own, the values without gaps. `leading` are the texts
+        of the field that leads the list.
         """
         placed = in_entries(texts, entries_of(leading))
         if placed is None:
@@ -139,7 +139,8 @@ def find_fields(finders: FieldFinders) -> list[FoundField]:
 def _in_lists(fields: Sequence[FoundField]) -> list[FoundField]:
     """Return the fields, those that are of a list within a page with its name and with what leads it.
 
-    One that is folded may lead: it holds all names of a list where the one that is shown lacks some.
+    One that is folded may lead: it holds all names of a list where the one that is
+    shown lacks some.
     """
     slot_by_id = {id(field.slot): field.slot for field in fields if field.is_multi}
     slots = list(slot_by_id.values())

@@ -1,7 +1,7 @@
 """Find the data slots of a cluster's pages, without a teacher.
 
-Notation:   A data slot is a set of texts of the pages that stand alike: those with the same key. Eleven
-            kinds of keys are asked side by side, and equal sets count once.
+Notation:   A data slot is a set of texts of the pages that stand alike: those with the same key.
+            Eleven kinds of keys are asked side by side, and equal sets count once.
 Readings:   No single kind of key finds all: a label is missing here, a row changes its order there.
             Slots overlap, so who shows them to a person folds them, and who looks for an attribute
             looks at all.

@@ -1,10 +1,11 @@
 """Tell which slots are of one list within a page: the offers of a product, each with a name and a price.
 
-Notation:   The slot with most texts leads its list. An entry of the list is the largest element that holds
-            one of these texts and no second.
-Readings:   Another slot is of the list where nearly all its texts stand in entries, one in each at most: an
-            offer may lack its price. A slot that repeats alone is a field of several values, and no list.
-            Entries that are no elements, such as those of a table with an entry a column, are not seen.
+Notation:   The slot with most texts leads its list. An entry of the list is the largest element
+            that holds one of these texts and no second.
+Readings:   Another slot is of the list where nearly all its texts stand in entries, one in each at
+            most: an offer may lack its price. A slot that repeats alone is a field of several
+            values, and no list. Entries that are no elements, such as those of a table with an
+            entry a column, are not seen.
 Cost:       Slots that repeat, squared, times the texts of a few pages.
 """
 

@@ -8,6 +8,6 @@ column_names  what columns are called, by the page's own words
 detail_links  the column that leads to the records' own pages
 pagination    the pages that a list goes on at: `find_pagination`
 
-Import from outside: `page_tables`, `fields`, `detail_links`, `pagination`, and from `cells` the kinds of
-cells. Pure.
+Import from outside: `page_tables`, `fields`, `detail_links`, `pagination`, and from `cells` the
+kinds of cells. Pure.
 """

@@ -8,8 +8,8 @@ Readings:   Only what can be told apart is put into columns of its own. Cells of
             one column. A value is thus never in the column of another field because something
             before it is missing.
 Departures: Records are aligned by keys, not by their order: an optional field shifts nothing. What
-            is the same in all records is left out, and so is a column that repeats another.
-            Of more than MAX_KEYS keys those are read that stand in the most records, and a column is
+            is the same in all records is left out, and so is a column that repeats another. Of more
+            than MAX_KEYS keys those are read that stand in the most records, and a column is
             divided into at most MAX_PARTS: no list that people read has more fields.
 Cost:       Linear in the cells.
 """

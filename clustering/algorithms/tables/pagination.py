@@ -23,8 +23,10 @@ from clustering.dom.links import FoundLink, find_base, find_links
 
 _WORDS = (
     "next|next page|more|more results|show more|load more|older|older posts|older entries|forward"
-    "|weiter|nächste|nächste seite|suivant|suivante|page suivante|siguiente|próxima|próximo|seguinte"
-    "|avanti|successivo|successiva|dalej|następna|następna strona|další|ďalší|volgende|næste|nästa|neste"
+    "|weiter|nächste|nächste seite|suivant|suivante|page "
+    "suivante|siguiente|próxima|próximo|seguinte"
+    "|avanti|successivo|successiva|dalej|następna|następna "
+    "strona|další|ďalší|volgende|næste|nästa|neste"
     "|seuraava|далее|следующая|вперед|次へ|次のページ|次|下一页|下一頁|下页|다음|sonraki|következő"
 )
 _SIGNS = "[\u00bb\u203a>\u2192\u21d2\u25b6\u276f]"  # guillemets, arrows

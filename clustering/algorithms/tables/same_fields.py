@@ -1,9 +1,9 @@
 """Put columns together that are one field in several wrappers, such as a price and a sale price.
 
-Readings:   Two columns are one field if the page calls both the same, no record has both, and what is in
-            them is of one type. What the page does not name itself, a text in a paragraph or a link, is only
-            the same where it ends in the same two steps.
-            A value that is struck out is no longer true: it never stands in the column of one that is.
+Readings:   Two columns are one field if the page calls both the same, no record has both, and what
+            is in them is of one type. What the page does not name itself, a text in a paragraph or
+            a link, is only the same where it ends in the same two steps. A value that is struck out
+            is no longer true: it never stands in the column of one that is.
 Cost:       Linear in the cells; where many columns are of one name, a look at each pair of them.
 """
 

@@ -1,7 +1,7 @@
 """Read a page's breadcrumb: the names of the pages above it.
 
-Readings:   A breadcrumb is a BreadcrumbList of JSON-LD, else the first element whose type, class, id
-            or label says so. Its last name is the page's own where it is no link.
+Readings:   A breadcrumb is a BreadcrumbList of JSON-LD, else the first element whose type, class,
+            id or label says so. Its last name is the page's own where it is no link.
 Cost:       One look for the element, and linear in it.
 """
 

@@ -1,7 +1,8 @@
 """Find the clusters to which the lists of a cluster lead.
 
-Readings:   Of a page that counts the largest list of links that takes MIN_LIST_SHARE of its text and
-            is no menu. Links that nearly all pages of a cluster have, or many clusters, are menus.
+Readings:   Of a page that counts the largest list of links that takes MIN_LIST_SHARE of its
+            text and is no menu. Links that nearly all pages of a cluster have, or many
+            clusters, are menus.
 Cost:       Linear in the links that are known.
 """
 

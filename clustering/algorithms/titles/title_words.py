@@ -1,7 +1,7 @@
 """Find the words that name something in addresses, texts and classes.
 
-Readings:   A word has MIN_WORD_CHARS letters; of the letters that sites use in addresses only "u" is
-            unambiguous. Words of technique, place and look name nothing, and small words such as
+Readings:   A word has MIN_WORD_CHARS letters; of the letters that sites use in addresses only "u"
+            is unambiguous. Words of technique, place and look name nothing, and small words such as
             "of" stand only between others.
 Cost:       Linear in the characters.
 """

@@ -1,11 +1,11 @@
 """Title clusters so that people understand them, from what their pages declare, show and do.
 
 Readings:   What the pages are for comes first, where their kind tells it: a site's start, errors, a
-            log-in, the results of a search. Else a title is the phrase with most
-            evidence, and "list" behind it where that is their kind. Lists that nothing
-            names are called after the pages to which they lead. What nothing names at all is plainly
-            "Article", "Detail pages" or "List pages". Two of one title are told apart by what one
-            has and the others have not; else the larger comes first and the others are numbered.
+            log-in, the results of a search. Else a title is the phrase with most evidence, and
+            "list" behind it where that is their kind. Lists that nothing names are called after the
+            pages to which they lead. What nothing names at all is plainly "Article", "Detail pages"
+            or "List pages". Two of one title are told apart by what one has and the others have
+            not; else the larger comes first and the others are numbered.
 Departures: Plurals become singular on pages that declare to be English; other languages stay as
             written.
 Cost:       Linear in the addresses and in what is known of the pages, of which MAX_PAGES of a

@@ -204,8 +204,8 @@ class NewClustering(Body):
     parameters = serializers.DictField(
         required=False,
         help_text=(
-            "Values of the algorithm's parameters; those that are not named have their paper's value. "
-            + " ".join(parameter_lines())
+            "Values of the algorithm's parameters; those that are not named have their "
+            "paper's value. " + " ".join(parameter_lines())
         ),
     )
     compare = serializers.BooleanField(

@@ -72,7 +72,8 @@ class PagesUpload(StrictSerializer):
     base_url = serializers.CharField(
         max_length=8192,
         required=False,
-        help_text="What the files of a zip without manifest are relative to; by default the site's root.",
+        help_text="What the files of a zip without manifest are relative to; "
+        "by default the site's root.",
     )
 
 

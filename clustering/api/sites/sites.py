@@ -76,14 +76,16 @@ class SiteSettings(Body):
     match_by = serializers.ChoiceField(
         choices=Site.MatchBy.choices,
         required=False,
-        help_text="How extraction finds the cluster of a page: `model` asks the clustering, `signature` "
+        help_text="How extraction finds the cluster of a page: `model` asks the clustering, "
+        "`signature` "
         "goes by address, signature and importance as Vertex does (IV-A).",
     )
     country = serializers.CharField(
         max_length=2,
         allow_blank=True,
         required=False,
-        help_text="ISO 3166, by which telephone numbers and shared currency signs are read; blank: that "
+        help_text="ISO 3166, by which telephone numbers and shared currency signs are read; "
+        "blank: that "
         "of the host name.",
     )
 

@@ -130,7 +130,8 @@ def draw_place(body: bytes, content_type: str, number: int) -> str:
         f'width="{WIDTH}" height="{PLACE_HEIGHT}">'
         f'<rect y="{top:.0f}" width="{WIDTH}" height="{PLACE_HEIGHT}" fill="#ffffff"/>{drawn}'
         f'<rect x="{lit_box.x - 3:.0f}" y="{lit_box.y - 3:.0f}" width="{lit_box.width + 6:.0f}" '
-        f'height="{lit_box.height + 6:.0f}" rx="2" fill="none" stroke="{LIT}" stroke-width="2"/></svg>'
+        f'height="{lit_box.height + 6:.0f}" rx="2" fill="none" stroke="{LIT}" '
+        'stroke-width="2"/></svg>'
     )
 
 

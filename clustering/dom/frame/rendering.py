@@ -145,9 +145,9 @@ def render_body(
 ) -> bytes:
     """Return a page as `render_page` does, blank where there is nothing on it.
 
-    All arguments are plain values: `addresses` has the kind of each stored file and where the frame gets it,
-    `sheets` the cleaned style sheets, both by URL; `script` has the parts of a FrameScript. Raises
-    PageTooLarge.
+    All arguments are plain values: `addresses` has the kind of each stored file and where the frame
+    gets it, `sheets` the cleaned style sheets, both by URL; `script` has the parts of a
+    FrameScript. Raises PageTooLarge.
     """
     tree = parse_page(body, content_type).tree
     if tree is None:
@@ -263,7 +263,8 @@ class _Writer:
     def values(self, element: _Element, name: str, space: str) -> dict[str, str]:
         """Return the attributes that an element is written with; `name` is that of the written tag.
 
-        Links lead nowhere, nothing takes the focus, and a box that stands for something else has its size.
+        Links lead nowhere, nothing takes the focus, and a box that stands for something else
+        has its size.
         """
         if space == markup.SVG:
             return self.svg_values(element)

@@ -20,9 +20,9 @@ from typing import Any, Final, Self
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.refusals import FetchRefused
 
-# The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody. Each of its
-# processes may use two minutes of processor time, write files of 200 MB and have 2 GB of memory: a page could
-# take all that the machine has.
+# The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody.
+# Each of its processes may use two minutes of processor time, write files of 200 MB and have 2 GB
+# of memory: a page could take all that the machine has.
 MAX_DATA: Final = 2_000_000  # KiB
 START: Final = (
     f"ulimit -t 120; ulimit -f 400000; ulimit -d {MAX_DATA}; "

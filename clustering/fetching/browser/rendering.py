@@ -35,8 +35,9 @@ from clustering.fetching.sessions import SiteSession
 
 MAX_BYTES_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
 MAX_SETTLING: Final = 5.0  # seconds that scripts may go on after the page has loaded
-# Runs before the page's scripts: deletes the one thing that sends around a proxy, under all its names, and
-# answers boxes that stop a page until somebody presses a button, which a page may open again and again.
+# Runs before the page's scripts: deletes the one thing that sends around a proxy, under all its
+# names, and answers boxes that stop a page until somebody presses a button, which a page may open
+# again and again.
 BEFORE_SCRIPTS: Final = (
     "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', "
     "'RTCIceTransport', 'WebTransport']) delete window[name];"
@@ -64,8 +65,8 @@ class Renderer:
     ) -> Fetched:
         """Return the page after its scripts have run; other answers as the fetcher does.
 
-        Of a site's session the page's own host gets the cookies, and the page itself the headers: what
-        the page asks for besides may lead anywhere. Raises a FetchRefused.
+        Of a site's session the page's own host gets the cookies, and the page itself the headers:
+        what the page asks for besides may lead anywhere. Raises a FetchRefused.
         """
         address = read_url(url)
         guard, user_agent = self.guard, self.user_agent

@@ -15,7 +15,8 @@ DEFAULT_MOST = 3
 
 class Command(WorkCommand):
     help = (
-        "Write the decisions of SITE's current clustering that people may settle, most worth a look first."
+        "Write the decisions of SITE's current clustering that people may settle, "
+        "most worth a look first."
         " Answer them with settle_doubt."
     )
 
@@ -35,7 +36,8 @@ class Command(WorkCommand):
         current = Clustering.objects.current().filter(site=site).without_model().first()
         if current is None:
             raise CommandError(
-                f"{site.name} has no clusters yet; cluster it with: manage.py cluster_site {site.name}"
+                f"{site.name} has no clusters yet; cluster it with: "
+                f"manage.py cluster_site {site.name}"
             )
         n_doubts = 0
         with self.open_output(options["output"]) as lines:

@@ -13,8 +13,10 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Write of what kind each cluster of SITE is, with what certainty, and its layouts: detail, list,"
-        " navigation, search, error, login or other. Only detail clusters are asked for in the queue."
+        "Write of what kind each cluster of SITE is, with what certainty, and its layouts: "
+        "detail, list,"
+        " navigation, search, error, login or other. Only detail clusters are asked "
+        "for in the queue."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,7 +27,8 @@ class Command(WorkCommand):
         site = self.site(options["site"])
         if not Clustering.objects.current().filter(site=site).exists():
             raise CommandError(
-                f"{site.name} has no clusters yet; cluster it with: manage.py cluster_site {site.name}"
+                f"{site.name} has no clusters yet; cluster it with: "
+                f"manage.py cluster_site {site.name}"
             )
         with self.open_output(options["output"]) as lines:
             for line in kind_lines(site):

@@ -19,7 +19,8 @@ from vertex.core.services.jobs.requests import enqueue
 
 class Command(WorkCommand):
     help = (
-        "Group the stored pages of SITE by type and write the cluster of each. The result becomes the site's"
+        "Group the stored pages of SITE by type and write the cluster of each. "
+        "The result becomes the site's"
         " current clustering; clusters that go on keep their names."
     )
 
@@ -34,7 +35,8 @@ class Command(WorkCommand):
             default=[],
             metavar="NAME=VALUE",
             help=(
-                "a parameter of the algorithm; may be repeated. Those that are not named have their paper's"
+                "a parameter of the algorithm; may be repeated. "
+                "Those that are not named have their paper's"
                 f" value. {' '.join(parameter_lines())}".replace("%", "%%")
             ),
         )
@@ -42,7 +44,8 @@ class Command(WorkCommand):
             "--sample",
             type=whole_number,
             metavar="N",
-            help="group so many pages and assign the others (default: all up to 2,000, of more a fifth)",
+            help="group so many pages and assign the others (default: all up to 2,000, "
+            "of more a fifth)",
         )
         parser.add_argument(
             "--compare", action="store_true", help="keep the result beside the current clustering"

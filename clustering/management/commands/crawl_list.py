@@ -14,7 +14,8 @@ from vertex.core.management.output import whole_number
 
 class Command(CrawlCommand):
     help = (
-        "Fetch the list at URL, the pages on which it goes on, and the page about each of its records;"
+        "Fetch the list at URL, the pages on which it goes on, "
+        "and the page about each of its records;"
         " politely, as crawl_site does."
     )
 
@@ -47,5 +48,6 @@ class Command(CrawlCommand):
         )
         result = self.crawl_here(request, options["output"])
         self.notice(
-            f"{result['lists']} page(s) of the list, {result['records']} records, {result['details']} details"
+            f"{result['lists']} page(s) of the list, {result['records']} records, "
+            f"{result['details']} details"
         )

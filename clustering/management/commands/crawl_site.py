@@ -16,7 +16,8 @@ from vertex.core.services.jobs.requests import create_here
 
 class Command(CrawlCommand):
     help = (
-        "Visit the pages of SITE over HTTP, politely, and store them with their links. A crawl that was "
+        "Visit the pages of SITE over HTTP, politely, and store them with their links. "
+        "A crawl that was "
         "interrupted goes on where it stopped."
     )
 
@@ -32,7 +33,8 @@ class Command(CrawlCommand):
             "--strategy",
             choices=crawling.Strategy.values,
             default=crawling.Strategy.BREADTH_FIRST.value,
-            help="breadth_first visits all pages, the others a small part that shows what classes there are",
+            help="breadth_first visits all pages, the others a small part that shows what "
+            "classes there are",
         )
         self.add_crawl_arguments(parser)
 

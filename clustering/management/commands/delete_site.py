@@ -12,7 +12,10 @@ from vertex.core.services.jobs.requests import create_here
 
 
 class Command(WorkCommand):
-    help = "Delete a site with its pages, snapshots, jobs and all that was made of them. It cannot be undone."
+    help = (
+        "Delete a site with its pages, snapshots, jobs and all that was made of them. "
+        "It cannot be undone."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")

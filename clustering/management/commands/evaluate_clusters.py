@@ -11,7 +11,8 @@ from vertex.core.management.output import STANDARD, WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Compare the clusters of --assignments with the types of --truth on the pages that are in both, and"
+        "Compare the clusters of --assignments with the types of --truth on the pages that "
+        "are in both, and"
         " write one line of figures. A page in no cluster counts as a cluster of its own."
     )
 

@@ -12,8 +12,10 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Write the pages of SITE's clusters that people judged to be one type, with the cluster's name as"
-        " type; pages that they marked as strangers are left out. `evaluate_clusters` takes it as truth."
+        "Write the pages of SITE's clusters that people judged to be one type, "
+        "with the cluster's name as"
+        " type; pages that they marked as strangers are left out. "
+        "`evaluate_clusters` takes it as truth."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -31,7 +33,8 @@ class Command(WorkCommand):
                 n_pages += 1
         if not n_pages:
             self.notice(
-                f"{site.name}: no cluster was judged to be one type; review some in the browser first"
+                f"{site.name}: no cluster was judged to be one type; "
+                "review some in the browser first"
             )
             return
         self.notice(f"{site.name}: {n_pages:,} pages of {len(types):,} types")

@@ -23,8 +23,10 @@ P = ParamSpec("P")
 
 class Command(WorkCommand):
     help = (
-        "Find the lists of records in the pages of SOURCE: a manifest, a WARC, a zip or a folder of HTML,"
-        " or - for standard input. A record is a list of adjacent siblings; a page without a list has"
+        "Find the lists of records in the pages of SOURCE: a manifest, a WARC, "
+        "a zip or a folder of HTML,"
+        " or - for standard input. A record is a list of adjacent siblings; "
+        "a page without a list has"
         " no records."
     )
     has_algorithms: ClassVar = True
@@ -39,7 +41,8 @@ class Command(WorkCommand):
             "--base-url",
             default=BASE_URL,
             metavar="URL",
-            help=f"where the files of a zip or folder without a manifest stand (default: {BASE_URL})",
+            help="where the files of a zip or folder without a manifest stand "
+            f"(default: {BASE_URL})",
         )
         if self.has_algorithms:
             parser.add_argument(

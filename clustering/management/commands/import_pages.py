@@ -17,9 +17,12 @@ from vertex.core.services.jobs.requests import JobRequest
 
 class Command(WorkCommand):
     help = (
-        "Store the pages of SOURCE as snapshots of SITE. SOURCE is a manifest (JSON lines with url and file,"
-        " and perhaps status, fetched_at and content_type), a WARC, a zip or a folder of HTML, or - for a"
-        " manifest, WARC or zip on standard input. A page whose bytes are known already is unchanged."
+        "Store the pages of SOURCE as snapshots of SITE. "
+        "SOURCE is a manifest (JSON lines with url and file,"
+        " and perhaps status, fetched_at and content_type), a WARC, "
+        "a zip or a folder of HTML, or - for a"
+        " manifest, WARC or zip on standard input. A page whose bytes are known "
+        "already is unchanged."
     )
     failures = (BadAddress,)
 
@@ -30,7 +33,8 @@ class Command(WorkCommand):
             "--base-url",
             default="",
             metavar="URL",
-            help="where the files of a zip or folder without a manifest stand (default: the site's root)",
+            help="where the files of a zip or folder without a manifest stand (default: "
+            "the site's root)",
         )
         self.add_output_argument(parser)
 

@@ -15,7 +15,8 @@ from vertex.core.services.jobs.jobs import JobExists
 
 class Command(WorkCommand):
     help = (
-        "Keep the answer to a doubt of SITE's current clustering; this and every later clustering follows it."
+        "Keep the answer to a doubt of SITE's current clustering; "
+        "this and every later clustering follows it."
         " The site is clustered again here, and the pages that moved are written."
     )
 
@@ -67,6 +68,7 @@ class Command(WorkCommand):
                 result = self.run_here(doubts.follow_request(site=site), report=advance)
         except JobExists as unfinished:
             raise CommandError(
-                f"the answer is kept, but {unfinished}; it is followed when the site is clustered next"
+                f"the answer is kept, but {unfinished}; it is followed when the site "
+                "is clustered next"
             ) from unfinished
         return Clustering.objects.without_model().get(pk=result["clustering"])

@@ -9,7 +9,10 @@ from vertex.core.management.output import WorkCommand
 
 
 class Command(WorkCommand):
-    help = "Drop snapshots beyond the number kept, and bodies that nothing names; workers do it every night."
+    help = (
+        "Drop snapshots beyond the number kept, and bodies that nothing names; "
+        "workers do it every night."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         result = self.run_here(retention.sweep_request())

@@ -28,7 +28,8 @@ NEARLY_ALL: Final = 0.9  # of the memory that a process may have
 def serve(cpu_seconds: int, memory: int, answers: IO[bytes], *, may_write: bool = False) -> None:
     """Answer calls until the parent closes the pipe."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        # These go to the parent's whole group; the page at work would count as one that is too heavy.
+        # These go to the parent's whole group; the page at work would count as one that is
+        # too heavy.
         signal.signal(number, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     if not may_write:
@@ -70,8 +71,8 @@ def answer_call(call: bytes) -> bytes:
 def was_short_of_memory() -> bool:
     """Return whether this process once had nearly all the memory that it may have.
 
-    Where an allocation fails, Python and its libraries raise whatever comes, such as "'frame' object is not
-    callable".
+    Where an allocation fails, Python and its libraries raise whatever comes, such as "'frame'
+    object is not callable".
     """
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:

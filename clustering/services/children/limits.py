@@ -1,9 +1,10 @@
 """Run a function in a child process that is stopped where it takes too long or too much.
 
-Neither signals nor a job's own time limit interrupt libxml2 or Python's expressions, which run in C. The
-child (`child`) is told the name of a function and what it is called with, and writes back what it returns,
-JSON with bytes behind it both ways: nothing that comes back is run. It knows no Django, so that it starts in
-a moment, it may write no file and connect to nothing, and it is replaced after MAX_CALLS.
+Neither signals nor a job's own time limit interrupt libxml2 or Python's expressions, which run in
+C. The child (`child`) is told the name of a function and what it is called with, and writes back
+what it returns, JSON with bytes behind it both ways: nothing that comes back is run. It knows no
+Django, so that it starts in a moment, it may write no file and connect to nothing, and it is
+replaced after MAX_CALLS.
 """
 
 from __future__ import annotations
@@ -211,7 +212,8 @@ class _Pool:
             self._idle.pop().close()
 
 
-# By process, since after a fork a child must not be asked by both, and by what the children are for.
+# By process, since after a fork a child must not be asked by both, and by what the children
+# are for.
 _pools: dict[tuple[int, str], _Pool] = {}
 
 
@@ -226,8 +228,8 @@ def lent_child(purpose: str, patience: float) -> AbstractContextManager[LimitedC
 def call_limited(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
     """Return what a function of a module that knows no Django returns, called in a child of this process.
 
-    What came to the limits is called once more: the first child may have been short of memory for others.
-    Raises CallStopped, ChildrenBusy, CallFailed.
+    What came to the limits is called once more: the first child may have been short of memory for
+    others. Raises CallStopped, ChildrenBusy, CallFailed.
     """
     return _call(PATIENCE_OF_REQUESTS, function, *args, **named)
 

@@ -18,7 +18,8 @@ current_clusterings, cluster_names  the locked current clustering; names for new
 kinds              what clusters are for, and whether to annotate them
 found_fields       the fields of a cluster's pages, without annotations
 layouts            the layouts of clusters; split one off
-doubts             settle what a clustering is not sure of; cluster_answers reads what people answered
+doubts             settle what a clustering is not sure of; cluster_answers reads
+                   what people answered
 cluster_reviews    pages to review, verdicts, the truth file
 evaluation         clusters against true types, from files
 

@@ -29,8 +29,8 @@ def answers_about(
 ) -> list[PageAnswer]:
     """Return answers about the pages that are still there, as an algorithm takes them.
 
-    `target_of` returns the clustered page that a URL leads to. An answer is left out where nothing is left of
-    a side.
+    `target_of` returns the clustered page that a URL leads to. An answer is left out where nothing
+    is left of a side.
     """
     present: list[PageAnswer] = []
     for answer in answers:

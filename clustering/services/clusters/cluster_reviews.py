@@ -142,8 +142,8 @@ def _moved_away(cluster: Cluster) -> MembershipQuerySet:
 def _strangest_measured(cluster: Cluster, memberships: MembershipQuerySet) -> list[PageMembership]:
     """Return the strangest pages of a cluster, the strangest first.
 
-    The cluster's examples make its centre. How far a page is from it is measured for some pages only:
-    those that people moved into the cluster, and those that its clustering found farthest.
+    The cluster's examples make its centre. How far a page is from it is measured for some pages
+    only: those that people moved into the cluster, and those that its clustering found farthest.
     """
     moved = memberships.moved_by_hand().order_by("page").values_list("page", flat=True)
     by_distance = memberships.filter(found=cluster).order_by(

@@ -46,8 +46,8 @@ def collect_inputs(
 ) -> ClusteringInputs:
     """Return what is known beside the pages that an algorithm clusters.
 
-    `answers` are those that it shall follow. Where it needs a search log and the site has none, one is
-    derived from the words of the links.
+    `answers` are those that it shall follow. Where it needs a search log and the site has none, one
+    is derived from the words of the links.
     """
     addresses = _addresses(site, [page.url for page in pages])
     max_inbound = max(1, min(MAX_INBOUND, MAX_LINKS // max(len(pages), 1)))

@@ -190,8 +190,8 @@ def _find_identities(
 ) -> dict[str, int]:
     """Return the cluster that each group goes on as, of the current or an earlier clustering.
 
-    Where pages of the current clustering were found is asked as it was when the work began: pages of a
-    redesign may have been assigned to whatever is nearest to them since.
+    Where pages of the current clustering were found is asked as it was when the work began: pages
+    of a redesign may have been assigned to whatever is nearest to them since.
     """
     group_by_page = {
         grouped.page.pk: grouped.group for grouped in pages if grouped.group is not None

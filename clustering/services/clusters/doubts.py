@@ -1,7 +1,8 @@
 """Settle the doubts of a clustering by people's answers, and cluster the site again so that it follows them.
 
-An answer is a row; the clusters change when the site is clustered again, by a job. While one runs, further
-answers may be given: when it ends, the site is clustered once more if it does not follow all of them.
+An answer is a row; the clusters change when the site is clustered again, by a job. While one runs,
+further answers may be given: when it ends, the site is clustered once more if it does not follow
+all of them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class SettledDoubt(NamedTuple):
 def settle_doubt(*, site: Site, doubt: str, is_same: bool, actor: User | None) -> SettledDoubt:
     """Store a person's answer to a doubt and start the job that clusters the site again.
 
-    Raises ValidationError for a doubt that the current clustering does not have, and for one that is settled.
+    Raises ValidationError for a doubt that the current clustering does not have, and for one
+    that is settled.
     """
     settled = store_answer(site=site, doubt=doubt, is_same=is_same, actor=actor)
     job = follow_answers(site=site, actor=actor)
@@ -125,8 +127,8 @@ def redo_answer(*, answer: ClusterAnswer, actor: User | None) -> Job | None:
 def follow_answers(*, site: Site, actor: User | None) -> Job | None:
     """Start the job by which the site's clusters follow the answers; None where they do already.
 
-    A job that clusters the site and is not finished is returned instead: when it ends, another one starts if
-    it did not see all answers.
+    A job that clusters the site and is not finished is returned instead: when it ends, another one
+    starts if it did not see all answers.
     """
     current = Clustering.objects.current().filter(site=site).without_model().first()
     if current is None or not unfollowed_answers(current):
@@ -256,7 +258,8 @@ def _refuse_settled(site: Site, doubt: str) -> None:
     answer = answers.select_related("given_by").first()
     if answer is not None:
         raise ValidationError(
-            f"the doubt {doubt} is settled: {sentence_of(answer)}; undo that answer to give another one"
+            f"the doubt {doubt} is settled: {sentence_of(answer)}; "
+            "undo that answer to give another one"
         )
 
 

@@ -67,7 +67,8 @@ def set_annotating(*, cluster: Cluster, annotating: str, actor: User | None) -> 
 def annotator_named(*, site: Site, username: str) -> User:
     """Return who may annotate at a site, by the user name. Raises ValidationError.
 
-    Whoever may not is as unknown as a name that nobody has: an editor does not learn who has an account.
+    Whoever may not is as unknown as a name that nobody has: an editor does not learn who
+    has an account.
     """
     person: User | None = User.objects.open().filter(username=username).first()
     if person is None or not person.has_role(Role.EDITOR, site):
@@ -83,8 +84,8 @@ def _nobody_named(username: str, site: Site) -> ValidationError:
 def set_annotator(*, cluster: Cluster, annotator: User | None, actor: User | None) -> User | None:
     """Set who annotates a cluster, None for nobody; return who it was before.
 
-    An editor takes what nobody has, and gives back the own; an operator decides for everybody. Raises
-    ValidationError.
+    An editor takes what nobody has, and gives back the own; an operator decides for
+    everybody. Raises ValidationError.
     """
     site = cluster.site
     if annotator is not None and not annotator.has_role(Role.EDITOR, site):

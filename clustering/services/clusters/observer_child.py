@@ -18,8 +18,8 @@ def observe_bodies(
 ) -> bytes:
     """Return what `observe_batch` returns as a message.
 
-    `bodies` holds the pages one after the other; of each `pages` says how many bytes it has, its address and
-    its content type.
+    `bodies` holds the pages one after the other; of each `pages` says how many bytes it has, its
+    address and its content type.
     """
     raw_pages = []
     start = 0

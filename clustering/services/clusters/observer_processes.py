@@ -1,7 +1,7 @@
 """Observe many pages at once, in limited children, as many as the machine has cores.
 
-What was observed before is read from its store, whichever algorithm asks; only what is missing there is
-parsed. A page that ends two children is marked as too heavy, and is as good as empty.
+What was observed before is read from its store, whichever algorithm asks; only what is missing
+there is parsed. A page that ends two children is marked as too heavy, and is as good as empty.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def observe_stored(
 ) -> Generator[list[tuple[StoredPage, ObservedPage]]]:
     """Yield the pages in their order with what was observed of them, batch by batch.
 
-    A parameter of the algorithm that is not named has its default. Never more than a few batches are
-    in memory. Raises ChildrenBusy.
+    A parameter of the algorithm that is not named has its default. Never more than a few batches
+    are in memory. Raises ChildrenBusy.
     """
     clusterer = clusterer_with(algorithm, parameters or {})
     observe: ObserveBatch
@@ -107,9 +107,9 @@ def _observe_missing(
 ) -> list[ObservedPage]:
     """Read what was observed of pages; observe the others, and store that.
 
-    A page without bytes, or too heavy, is observed as an empty one; that is not stored, since its bytes
-    may be restored later. `heavy`, to which other threads add and from which pages are taken away
-    meanwhile, gets those that are found too heavy here.
+    A page without bytes, or too heavy, is observed as an empty one; that is not stored, since its
+    bytes may be restored later. `heavy`, to which other threads add and from which pages are taken
+    away meanwhile, gets those that are found too heavy here.
     """
     store = observation_store()
     stored = [store.read(page.body, page.content_type) for page in pages]

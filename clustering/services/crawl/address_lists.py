@@ -1,8 +1,8 @@
 """Visit the addresses of a list: those pages and no others, with a crawl's own manners.
 
-The list is a file with an address a line, handed in or read from the site when the visit begins. Its
-addresses become rows: a job that was cut off goes on with what is left of them, and reads the list again
-only where it was not read to its end.
+The list is a file with an address a line, handed in or read from the site when the visit begins.
+Its addresses become rows: a job that was cut off goes on with what is left of them, and reads the
+list again only where it was not read to its end.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def visit_pasted(
         raise ValidationError("There is no address; write one on each line.")
     if len(lines) > MAX_PASTED:
         raise ValidationError(
-            f"{len(lines):,} addresses are too many to paste; hand in a file with more than {MAX_PASTED:,}."
+            f"{len(lines):,} addresses are too many to paste; "
+            f"hand in a file with more than {MAX_PASTED:,}."
         )
     chunks = (f"{line}\n".encode(errors="replace") for line in lines)
     return visit_uploaded(site=site, chunks=chunks, name=PASTED, delay=delay, actor=actor)
@@ -108,8 +109,8 @@ def visit_uploaded(
 def visit_addresses(run: JobRun) -> dict[str, Any]:
     """Visit the addresses of a job's list and report a line for each page.
 
-    What cannot be visited leaves a refusal. Raises JobFailed where the list cannot be read, or no page
-    could be stored.
+    What cannot be visited leaves a refusal. Raises JobFailed where the list cannot be read, or no
+    page could be stored.
     """
     with Engine() as engine:
         crawler = engine.take(run, follows_links=False)
@@ -124,7 +125,8 @@ def visit_addresses(run: JobRun) -> dict[str, Any]:
 def read_list(run: JobRun) -> dict[str, Any]:
     """Make the addresses of a job's list due, and leave the visits to whoever takes the job next.
 
-    So a list whose visit takes days holds up no other. Raises JobFailed where the list cannot be read.
+    So a list whose visit takes days holds up no other. Raises JobFailed where the list
+    cannot be read.
     """
     with open_errands(run) as errands:
         errands.crawler.begin()

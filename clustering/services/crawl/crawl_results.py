@@ -362,8 +362,8 @@ def _close_visits(
 ) -> None:
     """Set pages that are still due to stored or failed.
 
-    Storing did that already, but not for a page that has a snapshot with a later time: an archive may
-    claim one.
+    Storing did that already, but not for a page that has a snapshot with a later time: an archive
+    may claim one.
     """
     pks_by_state: dict[Page.State, list[int]] = {Page.State.STORED: [], Page.State.FAILED: []}
     for each, visits in zip(answers, stored, strict=True):

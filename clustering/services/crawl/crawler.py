@@ -1,9 +1,9 @@
 """One crawl at work: what it asks its hosts for next, and what it makes of the answers.
 
 An engine looks at it when there is something to do, hands it the answers and stores them. Each host
-has a queue of its own, so that one that hangs holds up only itself. Responses are stored in the order
-in which their pages were asked for: whatever interrupts a crawl, it visits the same pages in the same
-order.
+has a queue of its own, so that one that hangs holds up only itself. Responses are stored in the
+order in which their pages were asked for: whatever interrupts a crawl, it visits the same pages in
+the same order.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ class Crawler:
     settled_errands: deque[Errand] = field(default_factory=deque)  # until whoever asked takes them
     session: SiteSession | None = None  # with which the site is fetched, where it is not as all are
     logs_in: bool = True  # where the site is for those who are logged in
-    # The clock of the process until when a host is waited for that another job has; crawls give way.
+    # The clock of the process until when a host is waited for that another job has; crawls
+    # give way.
     patient_until: float = math.inf
     leaves_out_paused: bool = False  # hosts that ask for a long pause
     log_in: LogInState = field(default_factory=LogInState)
@@ -599,7 +600,8 @@ class Crawler:
         site_sessions.keep_log_in_problem(site=self.site, session=self.session, problem=problem)
         self.writer.refuse(self._form.url, "log_in", problem)
         raise NobodyLoggedIn(
-            f"nobody is logged in at {self.site.name}: {problem}. What is stored stays; the crawl can go"
+            f"nobody is logged in at {self.site.name}: {problem}. What is stored stays; "
+            "the crawl can go"
             " on from there"
         )
 

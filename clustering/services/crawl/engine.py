@@ -1,9 +1,9 @@
 """The engine: it drives the crawls of one process, and stores what comes for all of them together.
 
-One thread uses the database: it looks at each crawl when there is something to do for it, and writes
-the answers of all crawls in one transaction. Requests are made by the one loop of the process, and
-pages are parsed by a few threads; hosts are asked meanwhile. What is lost with a process are the answers
-that are not stored yet; their pages are still due in the rows.
+One thread uses the database: it looks at each crawl when there is something to do for it, and
+writes the answers of all crawls in one transaction. Requests are made by the one loop of the
+process, and pages are parsed by a few threads; hosts are asked meanwhile. What is lost with a
+process are the answers that are not stored yet; their pages are still due in the rows.
 """
 
 from __future__ import annotations
@@ -273,7 +273,8 @@ class Engine:
     def _store_when_due(self) -> None:
         """Store a batch of all answers that are ready, once it is time for those of one crawl.
 
-        The others have their turn at the next step, which first finds the crawls that may not go on.
+        The others have their turn at the next step, which first finds the crawls that may
+        not go on.
         """
         if monotonic() < self._store_at:
             return

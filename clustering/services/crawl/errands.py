@@ -1,9 +1,9 @@
 """Fetch addresses for a job that is no crawl, in the same turns: its answers go to the job.
 
-Whoever checks a page or draws it with its style sheets asks the same engine as crawls do: by leases of
-hosts, robots.txt, pauses and limits. A crawl gives way to it within half a minute. Where another job has the
-host for longer, the job holds no worker: it is due again some minutes later, and its message names what it
-waits for. At a terminal it waits in place.
+Whoever checks a page or draws it with its style sheets asks the same engine as crawls do: by leases
+of hosts, robots.txt, pauses and limits. A crawl gives way to it within half a minute. Where another
+job has the host for longer, the job holds no worker: it is due again some minutes later, and its
+message names what it waits for. At a terminal it waits in place.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def open_errands(
 ) -> Iterator[Errands]:
     """Open the turns of a job at the hosts of its site and others; they are released at the end.
 
-    Files that pages are drawn with are fetched without logging in for them, and left out where a host asks
-    for a long pause. Who `takes_turns` goes on where it was handed back.
+    Files that pages are drawn with are fetched without logging in for them, and left out where a
+    host asks for a long pause. Who `takes_turns` goes on where it was handed back.
     """
     with Engine(takes_turns=takes_turns) as engine:
         crawler = engine.take(run, follows_links=False)

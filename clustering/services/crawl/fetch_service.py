@@ -1,10 +1,11 @@
 """Do the jobs of the queue `fetch` in one process: crawls of many sites, side by side.
 
-A crawl that visits all pages is driven by the engine of this process, together with all others of its
-kind; so are the pages of a list or of sitemaps, once these are read. Work that reads them, or decides page
-by page what to visit, has a thread of its own, with an engine for itself; all of them share the loop of the
-network. Where more work waits than there are threads, what does not lose by it takes turns.
-Other processes like this one may run beside it: jobs and hosts are leased, and nothing else is shared.
+A crawl that visits all pages is driven by the engine of this process, together with all others of
+its kind; so are the pages of a list or of sitemaps, once these are read. Work that reads them, or
+decides page by page what to visit, has a thread of its own, with an engine for itself; all of them
+share the loop of the network. Where more work waits than there are threads, what does not lose by
+it takes turns. Other processes like this one may run beside it: jobs and hosts are leased, and
+nothing else is shared.
 """
 
 from __future__ import annotations
@@ -39,13 +40,14 @@ ABANDONED_SECONDS: Final = 5.0  # between two looks for jobs whose process is go
 HEARTBEAT_SECONDS: Final = 30.0
 PATIENCE_AT_END: Final = 5.0  # seconds for the threads to give their jobs back
 PAUSE_AFTER_TROUBLE: Final = 1.0  # seconds, where the database refused something
-# A process holds hundreds of jobs, so its death says little of each. Those that saw so many deaths without
-# getting any further are taken up one after the other, each on trial for a while: a death then tells whose
-# fault it was. A process that is new does nothing else beside; one that is not tries those that are left to
-# it later, where a process is known to be gone only by its leases.
+# A process holds hundreds of jobs, so its death says little of each. Those that saw so many deaths
+# without getting any further are taken up one after the other, each on trial for a while: a death
+# then tells whose fault it was. A process that is new does nothing else beside; one that is not
+# tries those that are left to it later, where a process is known to be gone only by its leases.
 MANY_DEATHS: Final = 3
 TRIAL_SECONDS: Final = 20.0
-# What a crawl brought may end the process a moment later: no other one is begun on trial until then.
+# What a crawl brought may end the process a moment later: no other one is begun on trial
+# until then.
 SECONDS_AFTER_PROGRESS: Final = 2.0
 
 log = structlog.get_logger(__name__)
@@ -148,7 +150,8 @@ class FetchService:
     def _abandoned(self, rows: JobQuerySet) -> Iterator[Job]:
         """Yield the jobs whose process is gone; those that are farthest from being given up come first.
 
-        So a row of deaths that none of them is to blame for does not hit the same job again and again.
+        So a row of deaths that none of them is to blame for does not hit the same job
+        again and again.
         """
         now = timezone.now()
         left = rows.filter(state=Job.State.RUNNING).exclude(pk__in=self._held)
@@ -203,8 +206,8 @@ class FetchService:
 
     def _give_back(self) -> None:
         """Make the jobs due again for whoever comes next, and release the hosts."""
-        # In one transaction: hundreds of crawls would wait for the disk several times each. Where it fails,
-        # the next process finds that this one is gone.
+        # In one transaction: hundreds of crawls would wait for the disk several times each. Where
+        # it fails, the next process finds that this one is gone.
         with suppress(DatabaseError), transaction.atomic():
             for crawler in list(self.engine.crawlers.values()):
                 crawler.close()

@@ -37,7 +37,8 @@ class FetchingBroke(FetchRefused):
 class Errand:
     """An address that is fetched in the turns of its host for whoever asks, and not stored as a visit.
 
-    It is the page of a check, a style sheet or a sitemap. Redirects lead it into the turns of other hosts.
+    It is the page of a check, a style sheet or a sitemap. Redirects lead it into the turns
+    of other hosts.
     """
 
     url: str

@@ -221,8 +221,8 @@ def make_due(
 ) -> list[dict[int, NewlyDue]]:
     """Make addresses due in several crawls, each in its order; return what became due, by host.
 
-    An address that its crawl knows already stays as it is. The number of statements does not grow with that
-    of the crawls, but for those that visit known pages anew.
+    An address that its crawl knows already stays as it is. The number of statements does not grow
+    with that of the crawls, but for those that visit known pages anew.
     """
     newly_due: list[_DueCounter] = [_DueCounter() for _ in wanted_by_frontier]
     wanted = [

@@ -127,8 +127,8 @@ class HostQueue:
     def store_by(self) -> float:
         """Return when at the latest the answers should be stored; infinity where there are none.
 
-        Answers of many hosts are cheaper to store together, and a host that is asked every few seconds loses
-        nothing by that.
+        Answers of many hosts are cheaper to store together, and a host that is asked every few
+        seconds loses nothing by that.
         """
         ready = self.ready_tasks
         if not ready:
@@ -166,8 +166,8 @@ class HostQueue:
     def next_errand(self) -> Errand | None:
         """Return the errand to go on now, None without one or while the host needs a pause.
 
-        Nothing else is on its way while somebody logs in; a host that has not answered yet is asked once at
-        a time.
+        Nothing else is on its way while somebody logs in; a host that has not answered yet is asked
+        once at a time.
         """
         if not self.errands or self.awaits_robots or self.n_outstanding or not self.may_be_asked:
             return None
@@ -192,7 +192,8 @@ class HostQueue:
             return None
         if self.robots.is_too_large:
             return RobotsDisallow(
-                f"{self.host.name}/robots.txt has more than {MAX_RULES:,} rules or {MAX_WILDCARDS:,}"
+                f"{self.host.name}/robots.txt has more than {MAX_RULES:,} rules or "
+                f"{MAX_WILDCARDS:,}"
                 " wildcards, so it is taken to disallow everything"
             )
         return RobotsDisallow(f"{self.host.name}/robots.txt disallows it")

@@ -1,7 +1,7 @@
 """The limits of a crawl and its entry: checked here, whoever gives them.
 
-Forms, the API and commands convert what they are given; they show these bounds and leave the check to the
-service.
+Forms, the API and commands convert what they are given; they show these bounds and leave the check
+to the service.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ class RenderedPages:
     def has(self, url: str) -> bool:
         """Return whether a browser fetches an address.
 
-        A page that is in no cluster yet counts by its address, where only such clusters have one like it.
+        A page that is in no cluster yet counts by its address, where only such clusters have
+        one like it.
         """
         if self.site.render or not self.patterns:
             return self.site.render

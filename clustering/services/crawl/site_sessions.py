@@ -39,7 +39,8 @@ def session_of(site: Site) -> SiteSession | None:
         return _session(site, row)
     except SealBroken as error:
         raise JobFailed(
-            f"a header, cookie or password with which {site.name} is fetched cannot be read: {error}"
+            f"a header, cookie or password with which {site.name} is fetched cannot "
+            f"be read: {error}"
         ) from None
 
 

@@ -1,8 +1,8 @@
 """Crawl what a site's sitemaps list: those pages, and none that only links lead to.
 
-Sitemaps are fetched in turns with the pages of their host, as robots.txt lets them. Their addresses become
-rows: a crawl that was cut off goes on with what is left of them, and reads again only the sitemap in whose
-middle that was.
+Sitemaps are fetched in turns with the pages of their host, as robots.txt lets them. Their addresses
+become rows: a crawl that was cut off goes on with what is left of them, and reads again only the
+sitemap in whose middle that was.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def sitemap_crawl_request(
 def crawl_sitemaps(run: JobRun) -> dict[str, Any]:
     """Visit what the sitemaps of a job's site list and report a line for each page.
 
-    Pages that are stored and have not changed since, as the sitemap says, are not visited. Raises JobFailed
-    where there is no sitemap, or no page could be stored.
+    Pages that are stored and have not changed since, as the sitemap says, are not visited. Raises
+    JobFailed where there is no sitemap, or no page could be stored.
     """
     with Engine() as engine:
         crawler = engine.take(run, follows_links=False)

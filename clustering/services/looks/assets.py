@@ -1,10 +1,10 @@
 """Fetch what stored pages are drawn with: style sheets, images and fonts, once for a site.
 
 A job does it, for pages that somebody looks at: samples, bellwethers, both sides of a site change,
-pages that an editor opens. No page of a crawl waits for its files. What comes is cleaned before it is kept,
-in the page store; what does not come is a row that says why. `SnapshotAssets` names the assets that
-a snapshot was given and never changes by itself, so that a page goes on looking as on the day that
-it was seen.
+pages that an editor opens. No page of a crawl waits for its files. What comes is cleaned before it
+is kept, in the page store; what does not come is a row that says why. `SnapshotAssets` names the
+assets that a snapshot was given and never changes by itself, so that a page goes on looking as on
+the day that it was seen.
 """
 
 from __future__ import annotations

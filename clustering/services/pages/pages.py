@@ -115,8 +115,8 @@ def prepare_visits(
 ) -> list[PreparedVisit]:
     """Parse the pages, find their links and keep their bodies, outside a transaction.
 
-    That takes long and needs no database: where `do` is given, it has it done beside something else. Raises
-    DiskFull, StoreAway.
+    That takes long and needs no database: where `do` is given, it has it done beside something
+    else. Raises DiskFull, StoreAway.
     """
     store = page_store()
     store.check()  # here, as it may ask the database
@@ -158,9 +158,9 @@ def store_visits(
 def store_visits_of_sites(visits_by_site: Sequence[SiteVisits]) -> list[list[StoredVisit]]:
     """Write pages, snapshots and links in the caller's transaction; return what became of each visit.
 
-    A page has one snapshot for as long as its bytes stay the same. A visit that was redirected gives its
-    snapshot to the page it was led to. A visit older than what is stored becomes a snapshot of the past.
-    The number of statements does not grow with that of the sites.
+    A page has one snapshot for as long as its bytes stay the same. A visit that was redirected
+    gives its snapshot to the page it was led to. A visit older than what is stored becomes a
+    snapshot of the past. The number of statements does not grow with that of the sites.
     """
     owners = lock_sites([visits.site for visits in visits_by_site])
     stored: list[list[StoredVisit]] = [[] for _ in visits_by_site]
@@ -454,7 +454,8 @@ def _decide(
 ) -> _Outcome:
     """Find the visit's snapshot: the one before or after it if the bytes are the same, else a new one.
 
-    A visit that failed has none. `histories` has the pages whose latest snapshot is not older than the visit.
+    A visit that failed has none. `histories` has the pages whose latest snapshot is not older
+    than the visit.
     """
     prepared = visit.prepared
     page = pages.get(visit.final_page_key)

@@ -1,7 +1,7 @@
 """Store pages that another crawler fetched and pushes here, in batches.
 
-Each page of a batch is taken or refused for itself. A batch that is pushed again changes nothing: a page
-that has the same bytes is the same visit, and a page that was refused keeps one refusal.
+Each page of a batch is taken or refused for itself. A batch that is pushed again changes nothing: a
+page that has the same bytes is the same visit, and a page that was refused keeps one refusal.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class PushedLine:
 def store_pushed(*, site: Site, entries: Sequence[object]) -> list[PushedLine]:
     """Store the pages of a batch and return what became of each, in its order.
 
-    An entry holds `url` and `body`, bytes or their base64; what else it may hold stands in KNOWN_KEYS. A page
-    that is not taken leaves a refusal. Raises DiskFull, StoreAway.
+    An entry holds `url` and `body`, bytes or their base64; what else it may hold stands in
+    KNOWN_KEYS. A page that is not taken leaves a refusal. Raises DiskFull, StoreAway.
     """
     visits = _read_batch(site, entries)
     prepared = prepare_visits([visit for visit in visits if isinstance(visit, Visit)])

@@ -62,15 +62,16 @@ def search_log_request(*, site: Site, source: Path) -> JobRequest:
 def import_search_log(run: jobs.JobRun) -> dict[str, Any]:
     """Store the clicks of the job's log; within a log the clicks of one query and page add up.
 
-    What an earlier log said of the same query and page is replaced, so doing it twice changes nothing.
-    The place and the reason of each bad line are reported.
+    What an earlier log said of the same query and page is replaced, so doing it twice changes
+    nothing. The place and the reason of each bad line are reported.
     """
     path = Path(run.job.params["source"])
     if run.job.params.get("is_read"):
         uploads.drop_upload(path)
         return run.job.result or {}
     try:
-        # An unnamed SQLite database lives in a file of its own: a log of any size adds up in little memory.
+        # An unnamed SQLite database lives in a file of its own: a log of any size adds up in
+        # little memory.
         with closing(sqlite3.connect("")) as sums:
             n_bad = _add_up(run, path, sums)
             n_stored = _store_sums(run, sums)
@@ -136,7 +137,8 @@ def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection) -> int:
             if isinstance(line, BadLine)
         ]
         sums.executemany(
-            "INSERT INTO sums VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks",
+            "INSERT INTO sums VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET clicks = clicks + "
+            "excluded.clicks",
             (line for _, line in batch if isinstance(line, LoggedClick)),
         )
         with transaction.atomic():

@@ -14,7 +14,8 @@ from vertex.core.services.jobs.jobs import JobFailed
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 PAGES_PER_QUERY = 500
-# Of pages that are read at once: a body may be damaged, but where many are, it is the store that is.
+# Of pages that are read at once: a body may be damaged, but where many are, it is the store
+# that is.
 MOST_UNREADABLE = 5
 
 
@@ -23,7 +24,8 @@ class PagesUnreadable(JobFailed):
 
     def __init__(self, n_pages: int, example: str, why: Exception) -> None:
         super().__init__(
-            f"{n_pages} pages or more cannot be read, such as {example}: {why}. Nothing was concluded "
+            f"{n_pages} pages or more cannot be read, such as {example}: {why}. "
+            "Nothing was concluded "
             "from them; bring the page store back or fetch the pages again, then retry the job"
         )
 
@@ -99,8 +101,8 @@ def read_pages(
 ) -> Iterator[RawPage]:
     """Yield the pages with their bytes; one whose bytes are gone or damaged is empty, and says so.
 
-    `inbound_xpaths` has the XPath of the first link to a page by its URL. Raises PagesUnreadable for more
-    unreadable pages than `most_unreadable`, where one is named, and StoreAway.
+    `inbound_xpaths` has the XPath of the first link to a page by its URL. Raises PagesUnreadable
+    for more unreadable pages than `most_unreadable`, where one is named, and StoreAway.
     """
     xpaths = inbound_xpaths or {}
     store = page_store()

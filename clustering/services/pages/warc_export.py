@@ -1,9 +1,10 @@
 """Write the pages of a site as a web archive (WARC), for `import_pages` and the tools of others.
 
-A stored page is three records: the request, the response, and metadata with its depth, its address as it was
-handed in, whether a browser fetched it, and its links with their XPaths. An address without a stored page has
-metadata only, which say what became of it. Records come in the order in which the addresses were found, so
-that whoever imports them finds them in the same order. Each record is packed for itself, as readers expect.
+A stored page is three records: the request, the response, and metadata with its depth, its address
+as it was handed in, whether a browser fetched it, and its links with their XPaths. An address
+without a stored page has metadata only, which say what became of it. Records come in the order in
+which the addresses were found, so that whoever imports them finds them in the same order. Each
+record is packed for itself, as readers expect.
 """
 
 from __future__ import annotations

@@ -52,10 +52,11 @@ def export_request(*, site: Site) -> JobRequest:
 def export_site(run: JobRun, place: Path | None = None) -> dict[str, Any]:
     """Write a site's rows and bodies into a zip file that `import_site` and `import_pages` take again.
 
-    `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/` holds every
-    row that belongs to the site, of each app, in one state of the database, with the verticals and the names
-    of the people that these name; `assets/` what its pages are drawn with, `export.json` what wrote it.
-    In a place whose name does not end in `.zip`, the file is named after the site and the job.
+    `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/`
+    holds every row that belongs to the site, of each app, in one state of the database, with the
+    verticals and the names of the people that these name; `assets/` what its pages are drawn with,
+    `export.json` what wrote it. In a place whose name does not end in `.zip`, the file is named
+    after the site and the job.
     """
     site = run.site
     path = place or settings.EXPORT_DIR

@@ -1,7 +1,7 @@
 """Change how a site is fetched: what it is told, and through what.
 
-Values of headers, cookies and fields, and passwords, are sealed and never shown again; the audit trail has
-their names only.
+Values of headers, cookies and fields, and passwords, are sealed and never shown again; the audit
+trail has their names only.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def change_fetching(*, site: Site, actor: User | None, **changes: Any) -> SiteFe
     """Change how a site is fetched; what is not given stays as it is.
 
     `headers`, `cookies` and `log_in_fields` map names to new values; None removes a name. A blank
-    `log_in_url` ends the log-in and drops its fields. `rendered_clusters` names all clusters whose pages a
-    browser fetches. Raises BadSite.
+    `log_in_url` ends the log-in and drops its fields. `rendered_clusters` names all clusters whose
+    pages a browser fetches. Raises BadSite.
     """
     rendered_clusters = changes.pop("rendered_clusters", None)
     of_site = {name: changes.pop(name) for name in OF_SITE if name in changes}

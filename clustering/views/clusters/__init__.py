@@ -1,6 +1,7 @@
 """Pages of the browser about clusters.
 
-Start at `clusters`: the list, the map, one cluster with its pages; `cluster_rows` is what lists show.
+Start at `clusters`: the list, the map, one cluster with its pages; `cluster_rows` is
+what lists show.
 
 clusterings      start, compare, delete and choose clusterings
 cluster_tables   two clusterings side by side

@@ -86,7 +86,8 @@ def snapshot_body(request: HttpRequest, name: str, pk: int, snapshot_pk: int) ->
         body,
         content_type="application/octet-stream",
         headers={
-            "Content-Disposition": f'attachment; filename="{name}-page-{pk}-snapshot-{snapshot_pk}.bin"',
+            "Content-Disposition": "attachment; "
+            f'filename="{name}-page-{pk}-snapshot-{snapshot_pk}.bin"',
             "Content-Security-Policy": "default-src 'none'; sandbox",
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "private, no-store",
@@ -150,7 +151,8 @@ def cut(text: str, start: int) -> tuple[list[SourceLine], int]:
 def difference(before: list[str], after: list[str]) -> Iterator[SourceLine]:
     """Yield what changed between two texts, with a few equal lines around each change.
 
-    Where more than COMPARED_LINES lines differ, the old ones are told as removed and the new ones as added.
+    Where more than COMPARED_LINES lines differ, the old ones are told as removed and the new
+    ones as added.
     """
     head = _n_equal(before, after)
     tail = _n_equal(before[head:][::-1], after[head:][::-1])

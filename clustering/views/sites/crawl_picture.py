@@ -91,7 +91,8 @@ def _counts_by_state(site: Site) -> Counter[tuple[int, str]]:
 def _levels(site: Site, counts: Mapping[tuple[int, str], int]) -> list[Level]:
     """Return the bars, each made of the clusters of its stored pages and the states of the others.
 
-    All stored pages are counted as pages of no cluster first; those of clusters are taken from them then.
+    All stored pages are counted as pages of no cluster first; those of clusters are taken
+    from them then.
     """
     by_level: dict[int, Counter[tuple[int, str]]] = {}  # (order, word) -> pages
     for (depth, state), n_pages in counts.items():

@@ -54,8 +54,8 @@ def plan_revisits(
 ) -> RevisitPlan:
     """Return the plan with the fewest requests at which no more records are expected to be late.
 
-    Where that takes more than `requests_per_day`, the plan keeps to them, and more records are late. `prior`
-    is what other clusters say of the shares of the rates.
+    Where that takes more than `requests_per_day`, the plan keeps to them, and more records are
+    late. `prior` is what other clusters say of the shares of the rates.
     """
     shares = cluster_shares(looks, default_shares() if prior is None else prior)
     n_pages = len(looks.n_changed)

@@ -54,7 +54,8 @@ class CheckRow(RowSerializer):
     job = serializers.IntegerField(source="job_id", allow_null=True)
     slot = serializers.IntegerField(source="slot_id", allow_null=True)
     verdict = serializers.CharField(
-        help_text="as_it_was, content_changed, partly_redesigned, redesigned, unreachable or undecided; "
+        help_text="as_it_was, content_changed, partly_redesigned, redesigned, "
+        "unreachable or undecided; "
         "blank for a check of before there were verdicts."
     )
     layouts = serializers.ListField(
@@ -103,7 +104,8 @@ class CheckedPageRow(RowSerializer):
     why = serializers.CharField(help_text="Of unreachable: not_found, captcha, soft_404 and so on.")
     failed = serializers.ListField(child=serializers.DictField())
     signs = serializers.DictField(
-        help_text="What the verdict rests on: fields lost, own texts that still stand, likeness of form."
+        help_text="What the verdict rests on: fields lost, own texts that still stand, "
+        "likeness of form."
     )
 
 

@@ -91,7 +91,8 @@ class NewSchedule(Body):
     repair = serializers.ChoiceField(
         choices=REPAIRS,
         default="propose",
-        help_text="Where a second person is asked for, accept only proposes; alone needs an administrator.",
+        help_text="Where a second person is asked for, accept only proposes; "
+        "alone needs an administrator.",
     )
     is_active = serializers.BooleanField(default=True)
 

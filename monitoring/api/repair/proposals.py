@@ -74,7 +74,8 @@ class ProposalRow(RowSerializer):
     )
     hints = serializers.ListField(
         child=serializers.DictField(),
-        help_text="What of these is certain all the same: a value, its address, the certainty and why.",
+        help_text="What of these is certain all the same: a value, its address, "
+        "the certainty and why.",
     )
     rule = serializers.IntegerField(source="rule_id", allow_null=True)
     accepted_by = serializers.CharField(source="accepted_by.username", allow_null=True)

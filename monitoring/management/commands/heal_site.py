@@ -12,9 +12,12 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Cluster the pages of SITE as they are now, find the rules that still serve them, and propose rules "
-        "for the others from golden values that are found again. The pages come from the site itself, or "
-        "from SOURCE: a manifest, a WARC, a zip or a folder of HTML. Nothing changes without --accept."
+        "Cluster the pages of SITE as they are now, find the rules that still serve them, "
+        "and propose rules "
+        "for the others from golden values that are found again. "
+        "The pages come from the site itself, or "
+        "from SOURCE: a manifest, a WARC, a zip or a folder of HTML. "
+        "Nothing changes without --accept."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -16,8 +16,10 @@ from vertex.core.models import Site
 
 class Command(WorkCommand):
     help = (
-        "Keep the addresses in FILE, one a line, as the list NAME of SITE, or change the list of this name;"
-        " what no option names stays as it is. A new list is visited daily, at any hour. The clock of"
+        "Keep the addresses in FILE, one a line, as the list NAME of SITE, "
+        "or change the list of this name;"
+        " what no option names stays as it is. A new list is visited daily, at any hour. "
+        "The clock of"
         " `manage.py up` begins the visits."
     )
 
@@ -34,7 +36,8 @@ class Command(WorkCommand):
             "--delay",
             type=float,
             metavar="SECONDS",
-            help=f"between two requests to a host, at most {MAX_DELAY:.0f} (default: the site's own)",
+            help=f"between two requests to a host, at most {MAX_DELAY:.0f} (default: "
+            "the site's own)",
         )
         parser.add_argument("--rename", default="", metavar="NAME", help="call it so from now on")
         presence = parser.add_mutually_exclusive_group()

@@ -12,8 +12,10 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Run the shingle test and the field test on the bellwethers of SITE and say whether it changed. "
-        "The pages come from the site itself, or from SOURCE: a manifest, a WARC, a zip or a folder of HTML."
+        "Run the shingle test and the field test on the bellwethers of SITE and say "
+        "whether it changed. "
+        "The pages come from the site itself, or from SOURCE: a manifest, a WARC, "
+        "a zip or a folder of HTML."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -14,7 +14,8 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Give SITE a schedule of checks, or change the one it has; what no option names stays as it is. "
+        "Give SITE a schedule of checks, or change the one it has; "
+        "what no option names stays as it is. "
         "A new schedule is daily, at any hour. The clock of `manage.py up` begins the checks."
     )
 
@@ -24,7 +25,8 @@ class Command(WorkCommand):
         parser.add_argument(
             "--repair",
             choices=Schedule.Repair.values,
-            help="after a site change; with accept, what passes the field test comes into force, with alone "
+            help="after a site change; with accept, what passes the field test comes into "
+            "force, with alone "
             "also where the site asks for a second person",
         )
         self.add_output_argument(parser)

@@ -19,7 +19,8 @@ PAUSABLE = [step.key for step in CHAIN if step.start is not None]
 
 class Command(WorkCommand):
     help = (
-        "Show for each cluster of SITE with a rule for how long its records may be stale and how far that is "
+        "Show for each cluster of SITE with a rule for how long its records may be stale and "
+        "how far that is "
         "reached, then each step of the chain; or change it first."
     )
 
@@ -51,7 +52,8 @@ class Command(WorkCommand):
             self.notice(f"{site.name}: no visit is planned yet")
         else:
             self.notice(
-                f"{site.name}: goal {stream.goal_hours} hours, reached for {stream.reached_share:.1%} "
+                f"{site.name}: goal {stream.goal_hours} hours, "
+                f"reached for {stream.reached_share:.1%} "
                 f"of the records, {stream.n_saved:,} requests saved, next visit {stream.next_at}"
             )
 

@@ -14,7 +14,8 @@ from monitoring.services.stream import kept_lists
 
 class Command(CrawlCommand):
     help = (
-        "Visit the addresses of the kept list NAME of SITE now, and store their pages; its times stay as "
+        "Visit the addresses of the kept list NAME of SITE now, and store their pages; "
+        "its times stay as "
         "they are."
     )
 
@@ -29,7 +30,8 @@ class Command(CrawlCommand):
         kept_list = present.filter(site=site, name=options["name"]).first()
         if kept_list is None:
             raise CommandError(
-                f"{site.name} keeps no list {options['name']!r}; see: manage.py kept_lists {site.name}"
+                f"{site.name} keeps no list {options['name']!r}; see: "
+                f"manage.py kept_lists {site.name}"
             )
         with self.reporting(f"Visit “{kept_list.name}”", options["output"]) as report:
             job = kept_lists.visit_here(kept_list=kept_list)

@@ -4,7 +4,8 @@ Start at `checking.run_checks`, which lists the steps.
 
     checking        the request and the job: fetch, test, come back to what is in doubt, save
     looking_again   when to look again at what is in doubt, and whether the same pages fail
-    schedules       when a site is checked; the tick that starts what is due, and says what is overdue
+    schedules       when a site is checked; the tick that starts what is due, and says
+                    what is overdue
     watched         what is checked of a site: published rules, bellwethers, golden records
     fresh_pages     pages as they are now, from an archive or from the site
     fetched_pages   pages that a check or a repair fetched, stored as they come

@@ -96,11 +96,13 @@ def _text(report: Mapping[str, Any]) -> str:
     if report["n_held"]:
         sentences.append(f"The new values of {report['n_held']:,} pages were held back meanwhile.")
     sentences.append(
-        f"People took {report['n_human_steps']:,} steps, machines {report['machine_seconds']:,} seconds."
+        f"People took {report['n_human_steps']:,} steps, "
+        f"machines {report['machine_seconds']:,} seconds."
     )
     if report["n_values_found"]:
         sentences.append(
-            f"{report['n_values_found']:,} values on {report['n_pages_found']:,} pages were found again "
+            f"{report['n_values_found']:,} values on {report['n_pages_found']:,} pages "
+            "were found again "
             "that nobody had to annotate."
         )
     return " ".join(sentences)

@@ -178,7 +178,8 @@ def _check_permission(site: Site, before: str, repair: str, actor: User | None) 
     if not actor.has_role(Role.ADMINISTRATOR, site):
         raise ValidationError(
             {
-                "repair": "Only an administrator lets a repair pass where a second person is asked for."
+                "repair": "Only an administrator lets a repair pass where a second "
+                "person is asked for."
             }
         )
 

@@ -157,7 +157,8 @@ def _divide(cluster: WatchedCluster, tests: Iterable[PageTest]) -> Divide:
     seen = {test.url for test in tests if test.outcome != UNREACHABLE}
     layouts = {url: name for url, name in cluster.layout_by_url.items() if url in seen}
 
-    # Saves reading the trees again for each division that is tried; where none is tried, none is read.
+    # Saves reading the trees again for each division that is tried; where none is tried, none
+    # is read.
     @cache
     def marks() -> dict[str, list[str]]:
         trees = {page.page.url: read_tree(page.old)[0] for page in cluster.pages}
@@ -304,8 +305,8 @@ def _coverage(
 ) -> tuple[float, float] | None:
     """Return the share of further pages that give all mandatory values, as it was and as it is.
 
-    It confirms a failed shingle test only, so it is None without one; and where an archive holds too
-    few pages that are there.
+    It confirms a failed shingle test only, so it is None without one; and where an archive holds
+    too few pages that are there.
     """
     n_shingle = sum(test.shingle_test is False for test in tests)
     names = _mandatory(cluster)

@@ -19,16 +19,21 @@ from vertex.core.services.people import audit
 MAX_CHECKS_JUDGED = 200
 SETS = ("vanished", "displaced", "had", "lost")  # signs of a page
 EXPLANATIONS = {
-    "pages": "Share of the pages with a field that must lose it before the field counts as lost. The paper's "
+    "pages": "Share of the pages with a field that must lose it before the field counts as lost. "
+    "The paper's "
     "majority is 0.5.",
-    "quorum": "Share of the pages that must lose most of their fields before a part of a cluster counts as "
+    "quorum": "Share of the pages that must lose most of their fields before a part of a "
+    "cluster counts as "
     "redesigned.",
     "coverage_drop": "Drop of the pages with all mandatory values that confirms it as well.",
-    "reachable": "Share of the bellwethers that must still show what they showed. With fewer a cluster is "
+    "reachable": "Share of the bellwethers that must still show what they showed. "
+    "With fewer a cluster is "
     "never broken, and a check asks again later.",
-    "rules": "Share of the site's rules: when no more break, the paper saw false alarms. It is shown beside "
+    "rules": "Share of the site's rules: when no more break, the paper saw false alarms. "
+    "It is shown beside "
     "the verdict and changes nothing.",
-    "crawl_drop": "Drop of the share of crawled pages that give a record, or of records with an attribute.",
+    "crawl_drop": "Drop of the share of crawled pages that give a record, "
+    "or of records with an attribute.",
 }
 
 

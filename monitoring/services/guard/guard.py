@@ -4,9 +4,9 @@ Extraction asks before it stores a batch (`pages_to_hold`), and after it for wha
 (`follow_up_held`): an alert and a check. A page is held back whose cluster has an open site change,
 or whose constant values are other ones than those stored though no check since it was fetched found
 its cluster as it was; and a page without a record before whose constant values are not like those
-of the others. A page whose record is from before a redesign is held back until it is fetched again: the
-repaired rule reads the new pages, and finds nothing on the old one. The stored record stays as it is; the
-page stays due.
+of the others. A page whose record is from before a redesign is held back until it is fetched again:
+the repaired rule reads the new pages, and finds nothing on the old one. The stored record stays as
+it is; the page stays due.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def pages_to_hold(
     """Return the pages of a batch that are not to be stored now, and what to check for that.
 
     A page is held back where its cluster has an open site change, where its cluster waits for a
-    check or must now, where it was not fetched since its cluster was redesigned, and, on a site that
-    is checked regularly, where its own values are in doubt.
+    check or must now, where it was not fetched since its cluster was redesigned, and, on a site
+    that is checked regularly, where its own values are in doubt.
     """
     stored = _stored_records(pages)
     cluster_by_page = {}

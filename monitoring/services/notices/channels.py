@@ -1,6 +1,7 @@
 """Where notices go: people's e-mail, webhooks of other services, chat and pager services that are allowed.
 
-A new kind is one of `Channel.Kind`, with its entry in TARGET_CHECKS here and in SENDERS of `messages`.
+A new kind is one of `Channel.Kind`, with its entry in TARGET_CHECKS here and in
+SENDERS of `messages`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from vertex.core.services.people import audit
 SALT: Final = "monitoring.channel"
 MAX_CHANNELS: Final = 50  # of a site, or of all sites
 MAX_TARGET_CHARS: Final = 2048
-# What an address is followed by may say whom to ask and how; a service may name another machine in it.
+# What an address is followed by may say whom to ask and how; a service may name another machine
+# in it.
 HARMLESS_PARAMETERS: Final = frozenset({"format", "overflow", "rto", "cto", "emojis", "tz"})
 # What the library takes for the end of an address and the beginning of the next one.
 SEPARATORS: Final = re.compile(r"[\s,;\x00-\x1f\x7f]")
@@ -111,8 +113,8 @@ def is_allowed(target: str) -> bool:
     """Return whether an address belongs to a service that the administrator allows.
 
     A service whose address names a host of its own must be allowed together with that host:
-    otherwise whoever adds a channel could reach any machine. For the same reason an address holds no
-    second one, and no parameters but those that name no host.
+    otherwise whoever adds a channel could reach any machine. For the same reason an address holds
+    no second one, and no parameters but those that name no host.
     """
     if SEPARATORS.search(target) or not _has_harmless_parameters(target):
         return False
@@ -194,7 +196,8 @@ def _checked_service(target: str) -> str:
         raise ValidationError(
             {
                 "target": "This service is not allowed, or not with these parameters. "
-                f"Allowed are: {services} (VERTEX_APPRISE_SERVICES), one address a channel, without "
+                f"Allowed are: {services} (VERTEX_APPRISE_SERVICES), "
+                "one address a channel, without "
                 "blanks and commas."
             }
         )

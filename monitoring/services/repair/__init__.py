@@ -13,6 +13,6 @@ Start at `repairing.repair_site`, which lists the steps.
     applying          store the pages, publish rules, annotate the new snapshots
     proposals         what people and policies decide: propose, judge a value, accept, reject
 
-Others import `repair_request` and `repair_site` of `repairing`, `changes_since` of `saved_plans`, and the
-functions of `proposals`.
+Others import `repair_request` and `repair_site` of `repairing`, `changes_since` of `saved_plans`,
+and the functions of `proposals`.
 """

@@ -32,8 +32,8 @@ DECIDED: Final = "Somebody has decided on the proposal meanwhile. Nothing was ch
 def acceptance_request(*, proposal: Proposal) -> JobRequest:
     """Describe the publishing of a proposal.
 
-    Raises ValidationError where there is nothing to accept, the field test fails, or what it rests on has
-    changed.
+    Raises ValidationError where there is nothing to accept, the field test fails, or what it rests
+    on has changed.
     """
     if proposal.decision == Proposal.Decision.NEEDS_ANNOTATION:
         raise ValidationError(
@@ -65,8 +65,8 @@ def publish_proposal(run: JobRun) -> dict[str, Any]:
     3. Stop where anything changed that it rests on.
     4. Store its pages and publish its rule; a rule that may not be published leaves the one in use.
 
-    A worker that goes on after another one was killed leaves the third step out: what has changed may be
-    the other one's work. Raises JobFailed, UnreadableFile.
+    A worker that goes on after another one was killed leaves the third step out: what has changed
+    may be the other one's work. Raises JobFailed, UnreadableFile.
     """
     has_begun = run.job.params.get("is_checked", False)
     proposal = Proposal.objects.filter(pk=run.job.params["proposal"]).first()

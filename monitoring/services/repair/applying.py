@@ -60,8 +60,8 @@ def apply_proposals(
        until somebody has looked at them: the draft is kept.
     4. Draw the samples of clusters with a new rule again.
 
-    A worker that goes on after another one was killed does again what was done, without harm; the site
-    is clustered once. Raises JobFailed.
+    A worker that goes on after another one was killed does again what was done, without harm; the
+    site is clustered once. Raises JobFailed.
     """
     actor = run.job.created_by
     _store_pages(run, site, fresh)

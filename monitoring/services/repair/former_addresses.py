@@ -25,8 +25,8 @@ ROWS_PER_FETCH: Final = 5_000
 def former_addresses(rules: Sequence[Rule], fresh: Mapping[str, FreshPage]) -> dict[str, str]:
     """Return where pages stood before, by their new address, as far as their values tell.
 
-    It is asked for clusters of which too few pages still stand at their address. A page that does is
-    not looked for, and one that stands at the address of another record is not it.
+    It is asked for clusters of which too few pages still stand at their address. A page that does
+    is not looked for, and one that stands at the address of another record is not it.
     """
     known: set[str] = set()
     gone: dict[str, set[str]] = {}

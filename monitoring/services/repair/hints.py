@@ -1,8 +1,8 @@
 """Say where that of which nothing was found again probably stands now: by the field profiles of its vertical.
 
-The profile of the changed cluster's own rule, made of its pages as they were, counts beside those of other
-sites: a label that stayed names a field whose values are all others. A hint is told and nothing more: a
-person annotates.
+The profile of the changed cluster's own rule, made of its pages as they were, counts beside those
+of other sites: a label that stayed names a field whose values are all others. A hint is told and
+nothing more: a person annotates.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ def _silence_message(relearnt: RelearntRule) -> str:
     if not relearnt.page_to_annotate:
         return f"Nothing is proposed for {names}: no page shows the stored values any more."
     return (
-        f"Nothing is proposed for {names}: annotate {relearnt.page_to_annotate}, which still shows the "
+        f"Nothing is proposed for {names}: annotate {relearnt.page_to_annotate}, "
+        "which still shows the "
         "values of most."
     )
 
@@ -167,8 +168,8 @@ def old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
 def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
     """Return some of these pages as they were, with what the rule extracts from them.
 
-    Those with golden records come first; of the others, whatever cluster they are in, the hash of the
-    address decides.
+    Those with golden records come first; of the others, whatever cluster they are in, the hash of
+    the address decides.
     """
     golden = GoldenRecord.objects.filter(rule=rule, page__url__in=urls)
     golden = golden.select_related("page", "snapshot").order_by("pk")[:MAX_COMPARED_PAGES]

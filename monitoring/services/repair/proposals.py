@@ -104,8 +104,8 @@ def _accept_published() -> None:
 def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
     """Start a job that publishes a proposal, with the pages that it was made from.
 
-    Raises ValidationError where there is nothing to accept, the field test fails, or what the proposal rests
-    on has changed; JobExists.
+    Raises ValidationError where there is nothing to accept, the field test fails, or what the
+    proposal rests on has changed; JobExists.
     """
     _check_waiting(proposal)
     return enqueue(acceptance_request(proposal=proposal), actor=actor)
@@ -117,7 +117,8 @@ def reject_proposal(*, proposal: Proposal, comment: str = "", actor: User | None
         _check_waiting(Proposal.objects.select_for_update(of=("self",)).get(pk=proposal.pk))
         if is_being_published(proposal):
             raise ValidationError(
-                f"The rule proposed for {proposal.name} is being published this moment; when that is done,"
+                f"The rule proposed for {proposal.name} is being published this moment; "
+                "when that is done,"
                 " it can be rolled back."
             )
         Proposal.objects.waiting().filter(pk=proposal.pk).update(

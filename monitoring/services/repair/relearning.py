@@ -93,8 +93,8 @@ class RelearntRule:
     right_on_new_pages: frozenset[str] = frozenset()
     # By URL, the attributes that the rule gives though the page seems not to have them.
     spurious: Mapping[str, set[str]] = field(default_factory=dict)
-    # The attributes that had values and are not proposed, and the page on which to annotate them: it
-    # still shows the values of most. Blank where none does.
+    # The attributes that had values and are not proposed, and the page on which to annotate them:
+    # it still shows the values of most. Blank where none does.
     silent: Sequence[str] = ()
     page_to_annotate: str = ""
 
@@ -372,8 +372,9 @@ def _is_right_on_new_pages(
     """Return whether a rule is right as far as the new pages tell: some stored values may be wrong.
 
     1. It gives the values that were found again, where they were.
-    2. It agrees with the stored values far more than by chance. Of several values it gives all where
-       it gives one that is stored: wrong stored ones have none in common, a rule for a part has.
+    2. It agrees with the stored values far more than by chance. Of several values it gives
+       all where it gives one that is stored: wrong stored ones have none in common, a rule
+       for a part has.
     3. Hardly any page shows a stored value that few others show where the rule gives another one.
     """
     if not attribute.is_constant:

@@ -52,7 +52,8 @@ def repair_request(
     """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
-            f"{site.name} has no published rule to repair; learn one first: manage.py learn_rules {site.name}"
+            f"{site.name} has no published rule to repair; learn one first: "
+            f"manage.py learn_rules {site.name}"
         )
     path = Path(source).absolute() if source else None
     if path:
@@ -88,8 +89,8 @@ def repair_site(run: JobRun) -> dict[str, Any]:
     4. Apply those to accept; the others wait.
     5. Save fetched pages as snapshots, so that old and new can be seen side by side.
 
-    A worker that goes on after another one was killed applies what that one saved: a site that is repaired in
-    part would be planned otherwise, and the rest of the first plan never be done.
+    A worker that goes on after another one was killed applies what that one saved: a site that is
+    repaired in part would be planned otherwise, and the rest of the first plan never be done.
 
     Returns how many plans have each decision, and how many were accepted. Raises JobFailed.
     """
@@ -99,7 +100,8 @@ def repair_site(run: JobRun) -> dict[str, Any]:
     fresh = _read_fresh_pages(run, site)
     if not fresh:
         raise jobs.JobFailed(
-            f"No page of {site.name} could be read from {run.job.params['source'] or site.root_url}. "
+            f"No page of {site.name} could be read from "
+            f"{run.job.params['source'] or site.root_url}. "
             "Nothing was changed. Open the site in a browser, or give an archive by --source."
         )
     proposals = _saved_proposals(run)

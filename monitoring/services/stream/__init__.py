@@ -8,5 +8,6 @@ Start at `chain`, which says which step follows which, and `planning`, which pla
     kept_lists      lists of addresses that are visited at certain times
     visit_counts    what visits saw, counted page by page
     following       which links of visited pages lead to new pages of clusters with a rule
-    stream_figures  what the stream of a site comes to: goal, reached share, requests saved, next visit
+    stream_figures  what the stream of a site comes to: goal, reached share, requests
+                    saved, next visit
 """

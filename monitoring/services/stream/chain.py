@@ -1,9 +1,10 @@
 """The chain: which step follows which, from pages that came in to records that are checked and repaired.
 
-This is the one place that says what the machine begins by itself. A step has a condition, which a query over
-the rows answers: that something came since the step was last started. `go_on` asks the steps one after the
-other, at each tick of the clock. What a step was started for and its job are written in one transaction, so
-that no step starts twice, and none is lost: what is not written is found again by the next tick.
+This is the one place that says what the machine begins by itself. A step has a condition, which a
+query over the rows answers: that something came since the step was last started. `go_on` asks the
+steps one after the other, at each tick of the clock. What a step was started for and its job are
+written in one transaction, so that no step starts twice, and none is lost: what is not written is
+found again by the next tick.
 """
 
 from __future__ import annotations
@@ -199,7 +200,8 @@ CHAIN: Final = (
     DeclaredStep(
         "crawl",
         "Fetch",
-        "Pages with records are due by their freshness goal, or a kept list by its times; a first crawl is "
+        "Pages with records are due by their freshness goal, or a kept list by its times; "
+        "a first crawl is "
         "asked for by a person.",
         "observe",
         BRINGS_PAGES,
@@ -255,7 +257,8 @@ CHAIN: Final = (
     DeclaredStep(
         "extract",
         "Extract",
-        "Pages came in, a rule was published, a check found all well, or what was held back may pass.",
+        "Pages came in, a rule was published, a check found all well, "
+        "or what was held back may pass.",
         "check",
         (EXTRACT_RECORDS.task,),
         _extract,

@@ -1,7 +1,7 @@
 """Lists of addresses that a site keeps: visited when they are due, each time as a job like any other visit.
 
-A visit and the time of the next one are written in one transaction, so that no visit is lost and none begins
-twice. While a visit is under way, the next one of the same list is left out.
+A visit and the time of the next one are written in one transaction, so that no visit is lost and
+none begins twice. While a visit is under way, the next one of the same list is left out.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def change_list(
 ) -> KeptList:
     """Change what is given of a list and leave the rest; a new source replaces the old one.
 
-    A visit that is under way goes on as it began. Where all is as it was, nothing is recorded. Raises
-    ValidationError.
+    A visit that is under way goes on as it began. Where all is as it was, nothing is
+    recorded. Raises ValidationError.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -245,7 +245,8 @@ def _hold_lists(site: int) -> None:
 def _set_values(kept_list: KeptList, values: dict[str, Any]) -> None:
     """Set what is given and check it. Raises ValidationError.
 
-    A source that was there before is not checked: one that is not of the site any more can still be paused.
+    A source that was there before is not checked: one that is not of the site any more can
+    still be paused.
     """
     unknown = values.keys() - set(CHOSEN)
     if unknown:
@@ -302,7 +303,8 @@ def _check_source(kept_list: KeptList) -> None:
         raise ValidationError(
             {
                 "addresses": f"{kept_list.n_addresses:,} addresses are too many to keep; at most "
-                f"{MAX_KEPT:,} in {MAX_KEPT_BYTES >> 20} MB. Split the list, or put it on the site as a file."
+                f"{MAX_KEPT:,} in {MAX_KEPT_BYTES >> 20} MB. Split the list, "
+                "or put it on the site as a file."
             }
         )
 

@@ -1,8 +1,8 @@
 """Plan when pages with records are visited again, and start the visits that are due.
 
-A tick of the clock counts what visits saw and plans the next ones (`plan_goals`), another one starts what
-is due (`start_visits`): one job a site, in the one loop that fetches. What it brings is extracted as the
-chain says (`chain`).
+A tick of the clock counts what visits saw and plans the next ones (`plan_goals`), another one
+starts what is due (`start_visits`): one job a site, in the one loop that fetches. What it brings is
+extracted as the chain says (`chain`).
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def start_visits(now: datetime | None = None, *, paused: Collection[int] = ()) -
 def _hasten_stale_pages(now: datetime) -> None:
     """Make pages due whose records are from before a site change that ended after their last visit.
 
-    What a budget put off is left alone, and so is what was visited since: it would bring the same again.
-    After a day, what no visit reached waits as other pages do. Where pages are not planned yet, their goal is
-    planned by the next tick.
+    What a budget put off is left alone, and so is what was visited since: it would bring the same
+    again. After a day, what no visit reached waits as other pages do. Where pages are not planned
+    yet, their goal is planned by the next tick.
     """
     stale = Record.objects.there().filter(stale_since__isnull=False)
     unplanned = stale.exclude(page__in=Revisit.objects.values("page"))

@@ -82,9 +82,9 @@ def new_revisit(goal: FreshnessGoal, page: int, known: PageNow, now: datetime) -
 def count_visit(revisit: Revisit, page: PageNow, now: datetime, *, is_under_way: bool) -> bool:
     """Count the last visit of a page, if there was one since; return whether its next one can be planned.
 
-    Where what it brought waits for extraction, it is counted later; values that are held back are other
-    ones, so their visit saw a change. A visit that came to nothing is made again after a quarter of the
-    goal.
+    Where what it brought waits for extraction, it is counted later; values that are held back are
+    other ones, so their visit saw a change. A visit that came to nothing is made again after a
+    quarter of the goal.
     """
     if page.visited_at is None or page.visited_at <= revisit.visited_at:
         if revisit.asked_at is None:

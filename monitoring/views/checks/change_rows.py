@@ -67,9 +67,10 @@ def example_of(change: SiteChange, *, page: str, proposal_pk: str) -> dict[str, 
 def proposal_of(change: SiteChange, wanted: str = "") -> Proposal | None:
     """Return the repair of a change that is asked for by its number, else the one that says most of it.
 
-    Of a change that is over, that is the one that was accepted. Of an open one it is the best that waits,
-    else the latest: some of a cluster's pages may have come into another cluster; a repair for the cluster
-    itself comes first, then one that passes the field test, then the one that serves most pages.
+    Of a change that is over, that is the one that was accepted. Of an open one it is the best that
+    waits, else the latest: some of a cluster's pages may have come into another cluster; a repair
+    for the cluster itself comes first, then one that passes the field test, then the one that
+    serves most pages.
     """
     mine = _proposals_of(change)
     if wanted.isdecimal() and len(wanted) <= MAX_DIGITS:

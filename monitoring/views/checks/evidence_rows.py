@@ -49,7 +49,8 @@ def _finding(page: CheckedPage) -> str:
     sentences = []
     if signs.get("n_own"):
         sentences.append(
-            f"{signs['n_standing']} of {signs['n_own']} texts that only this page had still stand on it."
+            f"{signs['n_standing']} of {signs['n_own']} texts that only this page had "
+            "still stand on it."
         )
     if signs.get("gone"):
         sentences.append(f"Gone: {', '.join(signs['gone'])}.")

@@ -108,7 +108,8 @@ def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         return redirect("site_change", name=name, pk=change.pk)
     tell(
         request,
-        f"The proposal is put aside; samples of {change.cluster.title} are drawn from the new pages.",
+        f"The proposal is put aside; samples of {change.cluster.title} are drawn "
+        "from the new pages.",
     )
     return redirect("annotate_site", name=name)
 

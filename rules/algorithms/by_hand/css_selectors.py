@@ -1,6 +1,7 @@
 """Translate CSS selectors, as many people know them, into the XPaths that select the same.
 
-At the end may stand `::text` for the texts, or `::attr(NAME)` for an attribute, as crawlers write it.
+At the end may stand `::text` for the texts, or `::attr(NAME)` for an attribute, as
+crawlers write it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Change a stylesheet by hand: as a whole text, or the XPaths of single attributes.
 
-An attribute whose XPaths are changed gets a template of its own that says where each value stands, as learnt
-ones do; everything else stays as it is written. Of several XPaths the first that selects something on a page
-serves it; the values of an attribute with several are what all of them select. What the sandbox does not
-allow is refused, with the line.
+An attribute whose XPaths are changed gets a template of its own that says where each value stands,
+as learnt ones do; everything else stays as it is written. Of several XPaths the first that selects
+something on a page serves it; the values of an attribute with several are what all of them select.
+What the sandbox does not allow is refused, with the line.
 """
 
 from __future__ import annotations
@@ -222,7 +222,8 @@ def _span(lines: Sequence[str], template: _Element) -> tuple[int, int]:
             if lines[number].rstrip().endswith("</xsl:template>"):
                 return begin, number
     raise StylesheetRefused(
-        f"the template {name} does not begin and end on lines of its own; change it in the stylesheet"
+        f"the template {name} does not begin and end on lines of its own; "
+        "change it in the stylesheet"
     )
 
 
@@ -246,7 +247,8 @@ def _add_call(lines: list[str], root: _Element, attribute: str) -> bool:
     records = list(root.iter("record"))
     if len(ends) != 1 or len(records) != 1:
         raise StylesheetRefused(
-            f"the stylesheet has no template attribute-{attribute}, and no single <record> that ends on a"
+            f"the stylesheet has no template attribute-{attribute}, "
+            "and no single <record> that ends on a"
             " line of its own to call one from; write it in the stylesheet"
         )
     templates = list(records[0].iterancestors(_TEMPLATE))
@@ -329,7 +331,10 @@ def _provenance(number: int) -> list[str]:
     return [
         '<xsl:if test="$provenance > 0">',
         f'  <xsl:attribute name="way">{number}</xsl:attribute>',
-        f'  <xsl:attribute name="of"><xsl:value-of select="count($nodes-{number})"/></xsl:attribute>',
+        (
+            '  <xsl:attribute name="of"><xsl:value-of '
+            f'select="count($nodes-{number})"/></xsl:attribute>'
+        ),
         "</xsl:if>",
         '<xsl:if test="$provenance > 1">',
         f'  <xsl:attribute name="node"><xsl:call-template name="{_PLACE}"/></xsl:attribute>',

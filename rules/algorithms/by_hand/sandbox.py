@@ -1,7 +1,7 @@
 """Check a hand-written XPath or stylesheet: what may be used, and the reason why the rest is refused.
 
-The checks read the text and run nothing: no file, no address, no second stylesheet can be named. What
-passes may still take for ever; `limits` runs it in a process that can be killed.
+The checks read the text and run nothing: no file, no address, no second stylesheet can be named.
+What passes may still take for ever; `limits` runs it in a process that can be killed.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ _OPERATORS = frozenset({"and", "or", "div", "mod"})
 _PREFIX = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*):(?!:)")
 _VARIABLE = re.compile(r"\$")
 _NAMESPACES = re.compile(r"(?<![\w.-])namespace\s*+::")
-# What stands outside of the expressions of a value template, and one of these, as libxslt reads them: two
-# braces are one that is meant, and quotes have a meaning within an expression only.
+# What stands outside of the expressions of a value template, and one of these, as libxslt reads
+# them: two braces are one that is meant, and quotes have a meaning within an expression only.
 _OUTSIDE = re.compile(r"(?:[^{}]|\{\{|\}\})*+")
 _EXPRESSION = re.compile(r"\{((?:[^}\"']|\"[^\"]*+\"|'[^']*+')*+)\}")
 
@@ -227,7 +227,8 @@ def _check_node(node: _Element) -> None:
     strange = sorted({address for address in node.nsmap.values() if address != XSL})
     if strange:
         raise StylesheetRefused(
-            f"{_place(node)} declares the namespace {strange[0]}; pages have none, and a rule needs that of "
+            f"{_place(node)} declares the namespace {strange[0]}; pages have none, "
+            "and a rule needs that of "
             "XSLT only"
         )
     for attribute, value in node.attrib.items():
@@ -237,7 +238,8 @@ def _check_node(node: _Element) -> None:
 def _check_instruction(node: _Element, name: str) -> None:
     if name in {"import", "include"}:
         raise StylesheetRefused(
-            f"{_place(node)} would read another stylesheet; a rule stands alone: paste its templates"
+            f"{_place(node)} would read another stylesheet; a rule stands alone: "
+            "paste its templates"
         )
     if name not in ELEMENTS:
         raise StylesheetRefused(

@@ -1,8 +1,8 @@
 """Compare what a rule finds on annotated pages with what their editors annotated.
 
-Readings:   A value is right where it is shown as the editor's is, blanks aside; of a list of values all must
-            be, in their order. What an editor said nothing of counts neither way: there only how often
-            something is found is told.
+Readings:   A value is right where it is shown as the editor's is, blanks aside; of a list of values
+            all must be, in their order. What an editor said nothing of counts neither way: there
+            only how often something is found is told.
 Cost:       Linear in the values.
 """
 

@@ -1,10 +1,10 @@
 """Learn a cluster's rule from pages that a person annotated, helped by the slots of the other pages.
 
-Readings:   Two rules are learnt: from the annotated pages alone, and with the texts of the slots beside
-            them. One wrong text among those spoils a field, so neither is always the better one. Per
-            field the rule counts that shows what its slot shows on more pages; that of the person's
-            pages alone where both do, where there is no likely slot, and where the other misses what
-            was annotated.
+Readings:   Two rules are learnt: from the annotated pages alone, and with the texts of the slots
+            beside them. One wrong text among those spoils a field, so neither is always the better
+            one. Per field the rule counts that shows what its slot shows on more pages; that of the
+            person's pages alone where both do, where there is no likely slot, and where the other
+            misses what was annotated.
 Cost:       That of learning twice.
 """
 

@@ -1,8 +1,8 @@
 """Draft the fields of a cluster from doubtful labels, and check what was learnt against them.
 
-Readings:   The likeliest slot of a field counts if the labels agree with it; the learner gets its texts.
-            A rule that was learnt from labels is used only where it then shows what is labelled: labels
-            are many, so that they can judge what a few of them led to.
+Readings:   The likeliest slot of a field counts if the labels agree with it; the learner gets its
+            texts. A rule that was learnt from labels is used only where it then shows what is
+            labelled: labels are many, so that they can judge what a few of them led to.
 Cost:       That of ranking the slots, and of learning once.
 """
 

@@ -34,7 +34,8 @@ from rules.algorithms.rule.rule import MAX_VOTE_COST, XPATH, Alternative, Kind
 MAX_CONFIRMED_RANK: Final = 2.0  # above it a conjunction is taken for an accident
 # Beaten candidates that stay with a rule: how many of them find the same says how sure a value is.
 MAX_LOSERS: Final = 3
-# Features of a text that can be a field's label, in the singular on one page and in the plural on another.
+# Features of a text that can be a field's label, in the singular on one page and in the plural
+# on another.
 LABELS: Final = frozenset({"label", "before", "sibling_text", "first_text", "heading"})
 
 

@@ -1,10 +1,10 @@
 """Cover annotated values by several conjunctions where no single one finds them all.
 
-Departures: The paper has one XPath for an attribute (III-C.2). Values that stand in different places
-            share none: two phones in two cells, a genre in three layouts. Each value by itself
-            has conjunctions that find it and nothing wrong. Of them the cover takes the one with
-            the best rank, for which the share of all values that it finds counts, and goes on with
-            the values that are left. Several values of a page are the union of what the parts
+Departures: The paper has one XPath for an attribute (III-C.2). Values that stand in different
+            places share none: two phones in two cells, a genre in three layouts. Each value by
+            itself has conjunctions that find it and nothing wrong. Of them the cover takes the one
+            with the best rank, for which the share of all values that it finds counts, and goes on
+            with the values that are left. Several values of a page are the union of what the parts
             select; a single value is what the first part that selects something shows.
 Readings:   Many values of a list stand alike: of more than MAX_SEARCHED, only those are searched
             for that nothing yet finds.

@@ -1,13 +1,13 @@
 """Find where the entries of a nested list begin and end, by the values that were annotated in them.
 
-Notation:   A block is the largest element around a value that holds no second value of any attribute of
-            the list.
-Readings:   Where some block holds values of several attributes, the blocks are the entries: rows of a table,
-            items of a list. Where each holds a single one, entries are runs of blocks beside each other, each
-            from one block of the attribute that comes first to the next.
-            Where a page has one value of each attribute, nothing shows where its only entry ends: it
-            teaches nothing. Neither does one whose entries are no elements, such as a table with an entry
-            a column.
+Notation:   A block is the largest element around a value that holds no second value of any
+            attribute of the list.
+Readings:   Where some block holds values of several attributes, the blocks are the entries: rows of
+            a table, items of a list. Where each holds a single one, entries are runs of blocks
+            beside each other, each from one block of the attribute that comes first to the next.
+            Where a page has one value of each attribute, nothing shows where its only entry ends:
+            it teaches nothing. Neither does one whose entries are no elements, such as a table with
+            an entry a column.
 Cost:       The depth of each value.
 """
 

@@ -361,8 +361,9 @@ def features_of(
 ) -> list[Feature]:
     """Return the features that all positives have, disjunctions included, in a fixed order.
 
-    A feature counts where a positive or one of its doubles has it. Disjunctions are made of what the
-    positives of each page share, without their doubles. Without positives there are no features.
+    A feature counts where a positive or one of its doubles has it. Disjunctions are made of
+    what the positives of each page share, without their doubles. Without positives there
+    are no features.
     """
     generators = tuple(generators)
     features_by_page: dict[int, set[Feature]] = {}

@@ -7,9 +7,10 @@ Notation:   rXPath -> the conjunction whose nodes are the candidates; + -> the p
 Readings:   SMOOTHING = 1 is added to each count; the MAX_FEATURES of the highest mutual
             information remain. P(+) > 0.5 is a sum of log-odds above 0. Level 0 becomes the node
             itself, 1 its parent, 2 and more any ancestor.
-Departures: The default learner refuses a classifier that does not choose the annotated node of each
-            page; its features are words of classes and labels instead of siblings and the texts
-            around. Weights are rounded to four decimals, which is what the stylesheet computes with.
+Departures: The default learner refuses a classifier that does not choose the annotated node
+            of each page; its features are words of classes and labels instead of siblings and
+            the texts around. Weights are rounded to four decimals, which is what the
+            stylesheet computes with.
 Cost:       One test of each feature on each candidate.
 """
 

@@ -176,7 +176,8 @@ class PageNodes:
     def _labelled_elements(self) -> list[tuple[int, str]]:
         length_before = np.cumsum([0, *self.text_lengths])
         lengths = length_before[self.ends] - length_before[:-1]  # of all text in a node
-        # Per node the number of the first text node from it on: of an element with text its first one.
+        # Per node the number of the first text node from it on: of an element with text its
+        # first one.
         text_numbers = np.where(self.is_text, np.arange(len(self.nodes)), len(self.nodes))
         first_texts = np.minimum.accumulate(text_numbers[::-1])[::-1]
         is_short = (lengths > 0) & (lengths <= MAX_OPENING_CHARS) & ~self.is_text

@@ -137,8 +137,8 @@ def copy_of_record(
 ) -> tuple[_Element, dict[_Element, _Element]]:
     """Return a tree with nothing but a record, and the copy of each of its nodes and of their parent.
 
-    Of what stands above and beside the record there are empty elements. With `has_text` the text behind its
-    last element is part of it.
+    Of what stands above and beside the record there are empty elements. With `has_text` the text
+    behind its last element is part of it.
     """
     copies: dict[_Element, _Element] = {}
     parent = record[0].getparent()

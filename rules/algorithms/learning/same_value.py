@@ -1,10 +1,10 @@
 """Find the other nodes of a page that show what an annotated node shows: its doubles.
 
-Departures: The paper calls every other node of an annotated page wrong (III-C.2). What an editor says
-            is that the page shows this value; a page that shows it in the heading and in a table
-            shows it twice. A rule is right that selects either, and wrong only where it selects
-            something else. An editor who means one node alone says so, and then its group is this
-            node.
+Departures: The paper calls every other node of an annotated page wrong (III-C.2). What an editor
+            says is that the page shows this value; a page that shows it in the heading and in a
+            table shows it twice. A rule is right that selects either, and wrong only where it
+            selects something else. An editor who means one node alone says so, and then its group
+            is this node.
 Readings:   Doubles show the whole text of the node, so that the part which is the value is the
             same. Where editors marked one text of a list several times, a rule must find it as
             often.

@@ -113,7 +113,8 @@ class Conjunction:
 def search(columns: Columns, goal: SearchGoal, features: Iterable[Feature]) -> list[Conjunction]:
     """Return precise conjunctions, the best first; none where there is no precise one.
 
-    The first MAX_RESULTS are the best there are; behind them are others that were measured on the way.
+    The first MAX_RESULTS are the best there are; behind them are others that were measured
+    on the way.
     """
     singles = find_singles(columns, goal, features)
     best = _Best(goal)

@@ -146,7 +146,8 @@ class Outlook:
             return "All samples are annotated."
         if self.is_enough:
             return (
-                f"On all {n_left} other samples the rule finds every attribute or the page lacks it, "
+                f"On all {n_left} other samples the rule finds every attribute or the "
+                "page lacks it, "
                 "and the candidates agree."
             )
         names = dict.fromkeys(cell.attribute for cell in self.doubted)

@@ -1,8 +1,8 @@
 """Count on the samples what the vote of a loser costs, so that only cheap ones are asked.
 
-Notation:   The cost of a vote is the share of a page's elements that are looked at for it, weighed by
-            what a look costs (`fast_paths.visits_of`). It is counted, not timed: the same samples
-            give the same rule on every machine.
+Notation:   The cost of a vote is the share of a page's elements that are looked at for it, weighed
+            by what a look costs (`fast_paths.visits_of`). It is counted, not timed: the same
+            samples give the same rule on every machine.
 Cost:       One set of nodes for each tag that is looked for.
 """
 

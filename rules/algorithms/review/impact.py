@@ -1,7 +1,7 @@
 """What changes about records when another rule extracts them: gained, lost, changed, field by field.
 
-Records of a page are paired by their keys; what is left on both sides is paired in its order, so a record
-whose key changed counts as changed and not as one lost and one gained.
+Records of a page are paired by their keys; what is left on both sides is paired in its order, so a
+record whose key changed counts as changed and not as one lost and one gained.
 """
 
 from __future__ import annotations

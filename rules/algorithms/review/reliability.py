@@ -1,7 +1,7 @@
 """Whether values are right as often as the rule was sure of them, by how sure it was. Pure.
 
-*Readings*: of a page that is wrong without a mark all values are wrong. The ends of a bin's interval are
-those of `validity.lower_end`, one-sided on either side.
+*Readings*: of a page that is wrong without a mark all values are wrong. The ends of a bin's
+interval are those of `validity.lower_end`, one-sided on either side.
 """
 
 from __future__ import annotations

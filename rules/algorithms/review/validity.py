@@ -1,16 +1,16 @@
 """Whether a rule is good enough, told by pages that nobody annotated.
 
-*Paper*: vertex, III-C.5: "We consider a rule to be valid if it has a precision of 100% and a recall of > 85%
-over the test set", of about 20 pages.
-*Notation*: precision (right values / extracted values), recall (right values / values that should be there).
-*Readings*: a person judges whole pages; only what is marked on a page that is not right counts against the
-rule. A wrong value is also one that was not found. Several values of an attribute in one record count as one.
-The rule is judged over all its attributes together; each attribute's own figures stand beside it.
-*Departures*: three right pages say little about a thousand others. A rule is valid once the lower end of the
-recall's interval (Wilson's, one-sided) is above the paper's 85 %. Values of a page may fail together, so a
-page that shows a value is one trial. The interval is about the pages that were not judged; of the judged ones
-the recall is known. Where all pages of a small cluster were judged, nothing is left to doubt.
-*Cost*: linear in the values.
+*Paper*: vertex, III-C.5: "We consider a rule to be valid if it has a precision of 100% and a recall
+of > 85% over the test set", of about 20 pages. *Notation*: precision (right values / extracted
+values), recall (right values / values that should be there). *Readings*: a person judges whole
+pages; only what is marked on a page that is not right counts against the rule. A wrong value is
+also one that was not found. Several values of an attribute in one record count as one. The rule is
+judged over all its attributes together; each attribute's own figures stand beside it. *Departures*:
+three right pages say little about a thousand others. A rule is valid once the lower end of the
+recall's interval (Wilson's, one-sided) is above the paper's 85 %. Values of a page may fail
+together, so a page that shows a value is one trial. The interval is about the pages that were not
+judged; of the judged ones the recall is known. Where all pages of a small cluster were judged,
+nothing is left to doubt. *Cost*: linear in the values.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def validity_of(
 ) -> Validity:
     """Return what the judgements of some pages come to.
 
-    `n_others` pages of the cluster could be judged and were not; None where there is no end of them.
+    `n_others` pages of the cluster could be judged and were not; None where there is no
+    end of them.
 
     >>> right = Judgement([{"name": "Rope", "price": "5"}], is_right=True)
     >>> validity_of([right], ["name", "price"]).whole

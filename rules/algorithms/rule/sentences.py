@@ -1,7 +1,7 @@
 """Say in plain words where an alternative looks for its value, for people who do not read XPath.
 
-A sentence names what is taken and how it is told from the rest: by texts beside it, by what the elements
-around it are and how they are marked. It leaves nothing out that the XPath asks for.
+A sentence names what is taken and how it is told from the rest: by texts beside it, by what the
+elements around it are and how they are marked. It leaves nothing out that the XPath asks for.
 """
 
 from __future__ import annotations

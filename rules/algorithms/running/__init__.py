@@ -15,5 +15,6 @@ Start at `run_rule`: a tree in, `Extracted` out.
     pictured_nodes  nodes by their XPaths, for a browser that shows the numbered page
     explaining     at which step an XPath selects nothing
 
-Used from outside: `match_page`, `extract_here`, `extract_tree`, `Line`, `line_json`, `RunnableRule`.
+Used from outside: `match_page`, `extract_here`, `extract_tree`, `Line`, `line_json`,
+`RunnableRule`.
 """

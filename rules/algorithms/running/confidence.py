@@ -1,17 +1,16 @@
 """How sure values are: the probability that what a rule finds of an attribute on a page is right.
 
-Notation:   The losers of a rule vote on each of its values. The agreement of a value is the share of
-            those losers that find its text, of those that find anything; 1 where none finds anything.
-            A single value is refuted where all losers that find anything find another text. The
-            weakness of a rule is how far the rank at which it was learnt is above the usual one;
-            0 where it is not known, as of a rule by hand.
-            The log-odds of an attribute are a bias, what the mean agreement of its values adds,
-            and what takes away: that the value is refuted, that the attribute has several values,
-            the weakness of the rule, and the oddness of the values: how unlike the usual values of
-            the attribute they look, see `value_looks`.
-            Judged values of the installation then move the odds from those that were fitted
-            elsewhere, as far as there are enough of them.
-            A record is right if each of its attributes is: the product of their probabilities.
+Notation:   The losers of a rule vote on each of its values. The agreement of a value is the share
+            of those losers that find its text, of those that find anything; 1 where none finds
+            anything. A single value is refuted where all losers that find anything find another
+            text. The weakness of a rule is how far the rank at which it was learnt is above the
+            usual one; 0 where it is not known, as of a rule by hand. The log-odds of an attribute
+            are a bias, what the mean agreement of its values adds, and what takes away: that the
+            value is refuted, that the attribute has several values, the weakness of the rule, and
+            the oddness of the values: how unlike the usual values of the attribute they look, see
+            `value_looks`. Judged values of the installation then move the odds from those that were
+            fitted elsewhere, as far as there are enough of them. A record is right if each of its
+            attributes is: the product of their probabilities.
 
 The weights are fitted on whole sites that people labelled, by `python -m benchmarks.confidence`.
 """

@@ -1,9 +1,10 @@
 """Say at which step of an XPath nothing is left on a page: the first step that emptied the node set.
 
-Notation:   A step is the XPath up to one more location step or predicate, with how many nodes it selects.
+Notation:   A step is the XPath up to one more location step or predicate, with how many
+            nodes it selects.
 Readings:   An XPath is cut at slashes and closing brackets outside of strings and other brackets;
-            `(path)[n]` is the path first and then its position. Predicates stand in the order in which they
-            are printed.
+            `(path)[n]` is the path first and then its position. Predicates stand in the order in
+            which they are printed.
 Cost:       One XPath for each step, up to the first that selects nothing.
 """
 

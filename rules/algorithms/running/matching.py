@@ -1,17 +1,18 @@
 """Decide which cluster's rule serves a page: one function for every kind of run.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-A.
-Notation:   A cluster's profile holds what IV-A knows of it: its URL pattern, its shingle signature v' and its
-            importance, the count of v'.
-Readings:   Where the page's address matches the pattern of one cluster only and no signature covers the page,
-            the paper has no rule for it; neither have we under BY_SIGNATURE. A pattern that matches every
-            address filters nothing.
-Departures: By default (BY_MODEL) the model of the site's clustering decides, as it did for the stored pages,
-            so that a run and the clustering agree; the order of IV-A is a setting of the site. IV-A is asked
-            where the model answers with a group that belongs to several clusters. A cluster that a person
-            split carries a model of its own.
-Cost:       One observation of the page by the clustering's algorithm, one comparison with the model;
-            BY_SIGNATURE reads the tags of the bytes and needs no tree.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
+            2011), section IV-A.
+Notation:   A cluster's profile holds what IV-A knows of it: its URL pattern, its shingle signature
+            v' and its importance, the count of v'.
+Readings:   Where the page's address matches the pattern of one cluster only and no signature covers
+            the page, the paper has no rule for it; neither have we under BY_SIGNATURE. A pattern
+            that matches every address filters nothing.
+Departures: By default (BY_MODEL) the model of the site's clustering decides, as it did for the
+            stored pages, so that a run and the clustering agree; the order of IV-A is a setting of
+            the site. IV-A is asked where the model answers with a group that belongs to several
+            clusters. A cluster that a person split carries a model of its own.
+Cost:       One observation of the page by the clustering's algorithm, one comparison with the
+            model; BY_SIGNATURE reads the tags of the bytes and needs no tree.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Bring the values of a nested list into line: the n-th place of each of its fields is its n-th entry.
 
-Readings:   The stylesheet says to which entry a value belongs. An entry without any value is none. A second
-            value of a field in one entry is an entry of its own behind it, so that none is lost.
-            Where no entry is known, values are told apart by their number: right where all fields have as
-            many, and a problem of the record where they do not.
+Readings:   The stylesheet says to which entry a value belongs. An entry without any value is none.
+            A second value of a field in one entry is an entry of its own behind it, so that none is
+            lost. Where no entry is known, values are told apart by their number: right where all
+            fields have as many, and a problem of the record where they do not.
 Cost:       Sorting the values.
 """
 

@@ -1,12 +1,13 @@
 """Give each record of a list a key that stays when others come and go, and the address of its details.
 
-Readings:   The key is made of the record's own constant values; where it has none, of the link to its
-            details; where it has neither, of its index. What the key of a record is made of is not decided
-            by the others, so that a new record leaves the keys of all others as they are. Records with the
-            same constant values are told apart by their links, else by their order among themselves.
-            The links to the details are those of one column: addresses of one pattern, another one in each
-            record, in as many records as possible. Where fewer than MIN_SHARE of the records have one, the
-            column may tell records apart, but nobody is told that it leads to their details.
+Readings:   The key is made of the record's own constant values; where it has none, of the link to
+            its details; where it has neither, of its index. What the key of a record is made of is
+            not decided by the others, so that a new record leaves the keys of all others as they
+            are. Records with the same constant values are told apart by their links, else by their
+            order among themselves. The links to the details are those of one column: addresses of
+            one pattern, another one in each record, in as many records as possible. Where fewer
+            than MIN_SHARE of the records have one, the column may tell records apart, but nobody is
+            told that it leads to their details.
 Cost:       Linear in the records and their links.
 """
 
@@ -42,8 +43,9 @@ def with_keys(
 ) -> list[ExtractedRecord]:
     """Return the records of a list with their indices and keys; `details` are the links to their details.
 
-    A key is made of the constant values, and of the link to the details as well where several records have
-    the same values. A record without values has the link or, where that is not its own, its index.
+    A key is made of the constant values, and of the link to the details as well where several
+    records have the same values. A record without values has the link or, where that is not its
+    own, its index.
     """
     names = [
         attribute.name
@@ -77,8 +79,8 @@ def with_details(
 ) -> list[ExtractedRecord]:
     """Return the records of a list with the addresses of their details, where most of them have one.
 
-    `details` are the links to the details as they are written, meant from `base_url` on, with their queries
-    in `encoding`.
+    `details` are the links to the details as they are written, meant from `base_url` on, with their
+    queries in `encoding`.
     """
     if sum(map(bool, details)) < MIN_SHARE * len(details):
         return list(records)
@@ -129,8 +131,8 @@ class _LinkColumn:
 def detail_links(links: Sequence[Sequence[str]], url: str = "") -> list[str]:
     """Return the link that leads to the details of each record, as it is written, blank where it has none.
 
-    Their addresses are of one pattern: of that which most records have, then of that which stands first in
-    them. An address in several records leads to the details of none.
+    Their addresses are of one pattern: of that which most records have, then of that which stands
+    first in them. An address in several records leads to the details of none.
 
     >>> detail_links([["/by/ann", "/story/1"], ["/by/ann", "/story/2#top"], ["/story/3"]])
     ['/story/1', '/story/2#top', '/story/3']

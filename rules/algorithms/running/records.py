@@ -79,8 +79,8 @@ class RawRecord:
 class ExtractedRecord:
     """The values of one record; a value is a list where the attribute is multi.
 
-    The lists of the fields of a nested list have one place for each of its entries: None where the entry has
-    no such value.
+    The lists of the fields of a nested list have one place for each of its entries: None where the
+    entry has no such value.
     """
 
     values: dict[str, ShownValue]

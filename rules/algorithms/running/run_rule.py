@@ -1,8 +1,8 @@
 """Run a rule on a page: its stylesheet first, then the types of its attributes.
 
-The stylesheet is compiled once and kept. One that was imported or changed by hand runs in a process that can
-be stopped, see `rules.bundle.extraction`. It may strip blank text nodes from the tree that it runs on; then
-the paths of its values are those in the stripped tree.
+The stylesheet is compiled once and kept. One that was imported or changed by hand runs in a process
+that can be stopped, see `rules.bundle.extraction`. It may strip blank text nodes from the tree that
+it runs on; then the paths of its values are those in the stripped tree.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def extract_tree(
 ) -> Extracted:
     """Return the records of a tree in this process; `encoding` is that of its page.
 
-    Raises ValueError for a rule that somebody wrote: it needs the page's bytes, for a process that can be
-    stopped.
+    Raises ValueError for a rule that somebody wrote: it needs the page's bytes, for a process that
+    can be stopped.
     """
     if rule.is_by_hand:
         raise ValueError(f"{rule.name} was written by hand; extract it from the page's bytes")
@@ -352,8 +352,8 @@ def _counted_paths(records: Iterable[RawRecord]) -> Iterator[str]:
 def page_paths(tree: _Element, counted_paths: Iterable[str]) -> dict[str, str]:
     """Return XPaths as people write them, by the paths that a stylesheet emits.
 
-    A stylesheet counts elements, as in `/*[1]/*[2]/text()[1]`; the same node is `/html/body/text()[1]`.
-    Left out are paths of another form, and those that the tree lacks.
+    A stylesheet counts elements, as in `/*[1]/*[2]/text()[1]`; the same node is
+    `/html/body/text()[1]`. Left out are paths of another form, and those that the tree lacks.
     """
     element_by_steps: dict[str, _Element] = {}
     children_by_element: dict[_Element, list[_Element]] = {}

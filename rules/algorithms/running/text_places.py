@@ -1,8 +1,10 @@
 """Find where values stand on a page by their texts, for a stylesheet that does not emit their nodes itself.
 
-Readings:   The first node that shows the value and no earlier value of the same attribute; whole text nodes
-            before whole elements, parts of texts, attributes and the head, texts that run over several nodes.
-Departures: It may be another node than the one that the stylesheet took, so it is always shown as a guess.
+Readings:   The first node that shows the value and no earlier value of the same attribute; whole
+            text nodes before whole elements, parts of texts, attributes and the head, texts that
+            run over several nodes.
+Departures: It may be another node than the one that the stylesheet took, so it is always shown
+            as a guess.
 Cost:       A walk over the page for each value.
 """
 

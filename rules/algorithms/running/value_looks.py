@@ -26,7 +26,8 @@ MIN_VALUES: Final = 4  # of which looks are learnt
 MAX_VALUES_READ: Final = 500  # of an attribute
 MAX_CHARS_LOOKED_AT: Final = 200
 MIN_SPREAD: Final = 0.2  # of logarithms: what differs by less is alike
-# This share of the values is at most so many spreads away from the middle one, as in a normal distribution.
+# This share of the values is at most so many spreads away from the middle one, as in a
+# normal distribution.
 USUAL_SHARE, USUAL_SPREADS = 0.9, 1.645
 
 

@@ -1,9 +1,10 @@
 """Print how a stylesheet cuts the value out of a node's text; the paper's range pruner in XSLT 1.0.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.4.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
+            2011), section III-C.4.
 Readings:   As `range_pruner.select_parts`, whose answers these templates give.
-Cost:       Words and parts are counted one by one by recursion; a text of more than MAX_WORDS words has no
-            value by word offsets.
+Cost:       Words and parts are counted one by one by recursion; a text of more than MAX_WORDS words
+            has no value by word offsets.
 """
 
 from __future__ import annotations

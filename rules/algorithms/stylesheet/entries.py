@@ -1,12 +1,12 @@
 """Print how a stylesheet says to which entry of a nested list a value belongs.
 
-Notation:   `$entries-of-LIST` is a text of the ids and numbers of the elements that begin entries, in the
-            order of the page: `|id1 1|id2 2|`. XSLT 1.0 compares no places; in this text a value looks up
-            its nearest entry.
-Readings:   Each value of such a list has the attribute `item`, the number of its entry on the page or in the
-            record. A value in no entry has none.
-Cost:       Of a value its depth, and of an entry that is a run the siblings before it, each with a look into
-            a text of at most MAX_ENTRIES entries.
+Notation:   `$entries-of-LIST` is a text of the ids and numbers of the elements that begin entries,
+            in the order of the page: `|id1 1|id2 2|`. XSLT 1.0 compares no places; in this text a
+            value looks up its nearest entry.
+Readings:   Each value of such a list has the attribute `item`, the number of its entry on the page
+            or in the record. A value in no entry has none.
+Cost:       Of a value its depth, and of an entry that is a run the siblings before it, each with a
+            look into a text of at most MAX_ENTRIES entries.
 """
 
 from __future__ import annotations

@@ -1,19 +1,21 @@
 """Print the path of an alternative in a form that a stylesheet runs fast; it selects the same nodes.
 
-Notation:   A driver is the feature whose nodes are found first; all others are tested on these few. A driver
-            by text starts from the texts that begin like a label, which the key `text` finds, and goes on to
-            the next text that shows something.
-Readings:   The definition is `Alternative.path`. The key `text` knows a text by its first three characters
-            without blanks: a label that is split within them over several elements is not found. Nor is an
-            element behind more than MAX_BETWEEN others that show nothing.
-            What several attributes are looked for among, all elements of a tag or all ids, is found once.
+Notation:   A driver is the feature whose nodes are found first; all others are tested on these few.
+            A driver by text starts from the texts that begin like a label, which the key `text`
+            finds, and goes on to the next text that shows something.
+Readings:   The definition is `Alternative.path`. The key `text` knows a text by its first three
+            characters without blanks: a label that is split within them over several elements
+            is not found. Nor is an element behind more than MAX_BETWEEN others that show
+            nothing. What several attributes are looked for among, all elements of a tag or all
+            ids, is found once.
 Departures: Blank text nodes are not stripped from the page: stripping would join the words of
-            `<b>a</b> <i>b</i>` and move the places of texts. The nearest text is found in two steps of
-            constant cost; only where both are blank the whole axis is searched.
-Cost:       `preceding::text()[test][1]` collects all texts before a node, so that a scan with it is
-            quadratic; `preceding::text()[1]` and `[2]` cost nothing. Walking over a page is cheap; calling
-            a function for each of its nodes costs a third of parsing it, comparing them with a string an
-            eighth. What translates characters costs microseconds, so it comes last.
+            `<b>a</b> <i>b</i>` and move the places of texts. The nearest text is found in two steps
+            of constant cost; only where both are blank the whole axis is searched.
+Cost:       `preceding::text()[test][1]` collects all texts before a node, so that a scan with it
+            is quadratic; `preceding::text()[1]` and `[2]` cost nothing. Walking over a page is
+            cheap; calling a function for each of its nodes costs a third of parsing it,
+            comparing them with a string an eighth. What translates characters costs
+            microseconds, so it comes last.
 """
 
 from __future__ import annotations
@@ -221,7 +223,8 @@ def keys_worth_building(features: Iterable[Feature]) -> frozenset[str]:
 def path_within(scope: str, target: str, features: Sequence[Feature], steps: Steps) -> str:
     """Return the XPath of the nodes that have the features, within the nodes that `scope` selects.
 
-    A text beside a node counts if it is within them too: a record has no label from the one before it.
+    A text beside a node counts if it is within them too: a record has no label from the
+    one before it.
     """
     features = _without_text_tag(target, features)
     path = f"{scope}/descendant-or-self::{_step(target, 0, features)}{_tests_above(0, features)}"

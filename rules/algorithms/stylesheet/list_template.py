@@ -1,10 +1,13 @@
 """Print the outer template of a list's stylesheet: one record for each element that begins one.
 
-Readings:   A record of one element is that element. One that goes on collects its siblings, step by step,
-            until the next record begins or a sibling is unlike all that its own are known to be like. What
-            the page says once, such as its heading, is found once and stands in each record.
-Departures: With the parameter `links` a record emits its first links, from which its key may be made.
-Cost:       Linear in the elements and their siblings; a record has at most MAX_NODES elements and texts.
+Readings:   A record of one element is that element. One that goes on collects its siblings, step
+            by step, until the next record begins or a sibling is unlike all that its own are
+            known to be like. What the page says once, such as its heading, is found once and
+            stands in each record.
+Departures: With the parameter `links` a record emits its first links, from which its key
+            may be made.
+Cost:       Linear in the elements and their siblings; a record has at most MAX_NODES
+            elements and texts.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ _RECORD_NODES: Final = [
 ]
 _RECORD_LINKS: Final = [
     '<xsl:if test="$links > 0">',
-    f'  <xsl:for-each select="($record/descendant-or-self::a[@href])[position() &lt;= {MAX_LINKS}]">',
+    (
+        '  <xsl:for-each select="($record/descendant-or-self::a[@href])[position() '
+        f'&lt;= {MAX_LINKS}]">'
+    ),
     '    <link><xsl:value-of select="@href"/></link>',
     "  </xsl:for-each>",
     "</xsl:if>",

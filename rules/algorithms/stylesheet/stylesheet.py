@@ -1,18 +1,20 @@
 """Turn a cluster's rule into one XSLT 1.0 stylesheet that a person can read and any processor can run.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
-Readings:   The first alternative that selects a node on a page serves it, and of its nodes the first in
-            document order is taken; of an attribute with several values all alternatives have their
-            part. Naive Bayes is arithmetic: of the
-            candidates with a score above 0 the highest, by xsl:sort, which keeps the order of equals.
-Departures: Blank text nodes are kept (`fast_paths` says why). Scores are compared in ten-thousandths, the
-            precision of the weights.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
+            2011), section III-C.
+Readings:   The first alternative that selects a node on a page serves it, and of its nodes the
+            first in document order is taken; of an attribute with several values all alternatives
+            have their part. Naive Bayes is arithmetic: of the candidates with a score above 0 the
+            highest, by xsl:sort, which keeps the order of equals.
+Departures: Blank text nodes are kept (`fast_paths` says why). Scores are compared in
+            ten-thousandths, the precision of the weights.
 Cost:       Linear in the rule. No extension functions.
 
-The output is `<record><value name="ATTRIBUTE">…</value></record>`, within `<records>` where the rule has a
-record boundary (`list_template`). The parameter `provenance` adds to each value: at 1 which alternative
-served it, how many nodes it selected, how many losers select something and how many of them agree; at 2 also
-the path of the node. A value of a nested list has the number of its entry, see `entries`.
+The output is `<record><value name="ATTRIBUTE">…</value></record>`, within `<records>` where the
+rule has a record boundary (`list_template`). The parameter `provenance` adds to each value: at 1
+which alternative served it, how many nodes it selected, how many losers select something and how
+many of them agree; at 2 also the path of the node. A value of a nested list has the number of its
+entry, see `entries`.
 """
 
 from __future__ import annotations
@@ -94,7 +96,8 @@ class _Printer:
     nested_lists: Sequence[NestedList] = ()
     steps: Steps = field(default_factory=Steps)
     shared: set[str] = field(default_factory=set)  # templates
-    # Attributes whose text is split, and the number of the alternative, by the name of the template.
+    # Attributes whose text is split, and the number of the alternative, by the name of
+    # the template.
     splits: dict[str, tuple[AttributeRule, int]] = field(default_factory=dict)
 
     def is_within_record(self, rule: AttributeRule) -> bool:
@@ -177,8 +180,14 @@ def _head(rule: ClusterRule, title: str) -> list[str]:
     from_pages = ", ".join(rule.learnt_from[:MAX_PAGES_NAMED]) or "no page"
     more = len(rule.learnt_from) - MAX_PAGES_NAMED
     lines = [
-        f"{title or 'Rule of a cluster'}. Made by a program; change the annotations and learn it again.",
-        f"Learner: {rule.learner}. Annotated: {from_pages}{f' and {more} more' if more > 0 else ''}.",
+        (
+            f"{title or 'Rule of a cluster'}. Made by a program; "
+            "change the annotations and learn it again."
+        ),
+        (
+            f"Learner: {rule.learner}. Annotated: "
+            f"{from_pages}{f' and {more} more' if more > 0 else ''}."
+        ),
         f"Pages that gave support without annotations: {rule.n_unannotated}.",
     ]
     return ["<!--", *(f"  {comment(line)}" for line in lines), "-->"]
@@ -482,6 +491,8 @@ def _title(rule: AttributeRule) -> str:
 def _figures(alternative: Alternative, number: int) -> str:
     figures = alternative.numbers
     return (
-        f"{number}. {alternative.kind}: precision {figures.precision:.2f}, on {figures.support:.0%} of the"
-        f" pages without annotations, exactly one node on {figures.unique:.0%}, price {figures.price:.2f}"
+        f"{number}. {alternative.kind}: precision {figures.precision:.2f}, "
+        f"on {figures.support:.0%} of the"
+        f" pages without annotations, exactly one node on {figures.unique:.0%}, "
+        f"price {figures.price:.2f}"
     )

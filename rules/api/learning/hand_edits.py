@@ -45,8 +45,10 @@ class Written(Body):
             child=serializers.CharField(max_length=MAX_XPATH), max_length=MAX_XPATHS
         ),
         required=False,
-        help_text="By attribute the XPaths that find it, of which the first that selects something serves a"
-        " page; several values are those of all of them. One may be a CSS selector behind `css:`. Attributes"
+        help_text="By attribute the XPaths that find it, of which the first that selects "
+        "something serves a"
+        " page; several values are those of all of them. "
+        "One may be a CSS selector behind `css:`. Attributes"
         " that are left out stay as they are.",
     )
     whole = serializers.ListField(
@@ -65,11 +67,13 @@ class NewDraft(Written):
     newest = serializers.IntegerField(
         min_value=0,
         required=False,
-        help_text="The newest version that the author knew; where there is a newer one, the answer is 409.",
+        help_text="The newest version that the author knew; where there is a newer one, "
+        "the answer is 409.",
     )
     newest_made_at = serializers.DateTimeField(
         required=False,
-        help_text="The `made_at` of that version: where it was learnt again since, the answer is 409, too.",
+        help_text="The `made_at` of that version: where it was learnt again since, "
+        "the answer is 409, too.",
     )
 
 

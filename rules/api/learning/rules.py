@@ -98,7 +98,8 @@ class RuleWithStylesheet(RuleRow):
     opinions = serializers.ListField(
         child=serializers.DictField(),
         help_text=(
-            "What other sites of the vertical are certain of: per attribute whether the rule agrees, why,"
+            "What other sites of the vertical are certain of: "
+            "per attribute whether the rule agrees, why,"
             " and where it does not, a value that they would take and its page."
         ),
     )
@@ -176,7 +177,8 @@ class ImpactRow(RowSerializer):
     rule = serializers.IntegerField(source="rule_id")
     job = serializers.IntegerField(source="job_id", allow_null=True)
     figures = serializers.DictField(
-        help_text="`pages`, and `counts`: what is gained, lost, changed by attribute; blank for records."
+        help_text="`pages`, and `counts`: what is gained, lost, changed by attribute; "
+        "blank for records."
     )
     examples = serializers.ListField(
         child=serializers.DictField(), help_text="Some of what changes."

@@ -71,7 +71,8 @@ class TableRow(serializers.Serializer[Any]):
 
     index = serializers.IntegerField(help_text="Its place in the list, from 0.")
     values = serializers.DictField(
-        help_text="By column: a text, or a list where the column may hold several. What it lacks is left out."
+        help_text="By column: a text, or a list where the column may hold several. "
+        "What it lacks is left out."
     )
 
 

@@ -60,7 +60,8 @@ class RecordAnswer(serializers.Serializer[Any]):
     index = serializers.IntegerField(required=False, help_text="The record's place on its page.")
     details_url = serializers.CharField(
         required=False,
-        help_text="Of a list's record: the normalised address of the page about the same thing, blank "
+        help_text="Of a list's record: the normalised address of the page about the "
+        "same thing, blank "
         "where the list leads to none.",
     )
     values = _value(help_text="As displayed; a list where the attribute has several values.")
@@ -86,7 +87,8 @@ class RecordAnswer(serializers.Serializer[Any]):
     stale_since = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="It is from before a redesign that was found then; null once its page was extracted again.",
+        help_text="It is from before a redesign that was found then; "
+        "null once its page was extracted again.",
     )
 
 

@@ -11,7 +11,10 @@ from vertex.core.management.output import WorkCommand
 
 
 class Command(WorkCommand):
-    help = "Write the records of SITE as JSON Lines, CSV or Parquet, each value by the type of its attribute."
+    help = (
+        "Write the records of SITE as JSON Lines, CSV or Parquet, "
+        "each value by the type of its attribute."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")

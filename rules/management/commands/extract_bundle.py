@@ -15,7 +15,8 @@ from vertex.core.services.files.files import UnreadableFile
 
 class Command(BaseCommand):
     help = (
-        "Run the rules in BUNDLE_DIR, which export_rules wrote, on the pages of SOURCE: a manifest, a WARC, "
+        "Run the rules in BUNDLE_DIR, which export_rules wrote, on the pages of SOURCE: "
+        "a manifest, a WARC, "
         "a zip or a folder of HTML. No database is needed."
     )
     requires_system_checks: list[str] = []

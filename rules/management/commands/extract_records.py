@@ -17,7 +17,8 @@ from vertex.core.services.jobs.step_limits import begin_step, limited_steps
 
 class Command(WorkCommand):
     help = (
-        "Extract the records of SITE's stored pages with its published rules and write them. Only pages, "
+        "Extract the records of SITE's stored pages with its published rules and write them. "
+        "Only pages, "
         "rules and clusters that are new since the last run are worked on; all records are written."
     )
 

@@ -17,8 +17,10 @@ from vertex.core.services.jobs.step_limits import limited_steps
 
 class Command(WorkCommand):
     help = (
-        "Check the XSLT 1.0 stylesheet FILE (- is standard input), score it on the samples of CLUSTER, and "
-        "keep it as a draft of the cluster's rule. What the sandbox refuses is told with its line, not kept."
+        "Check the XSLT 1.0 stylesheet FILE (- is standard input), "
+        "score it on the samples of CLUSTER, and "
+        "keep it as a draft of the cluster's rule. What the sandbox refuses is told with its "
+        "line, not kept."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -47,7 +49,8 @@ class Command(WorkCommand):
             for line in trial_json(trial)["attributes"]:
                 lines.write({"cluster": cluster.name, **line})
         self.notice(
-            f"{site.name}: {name}; {trial.n_run} of {len(trial.runs)} samples in {trial.seconds:.2f} s"
+            f"{site.name}: {name}; {trial.n_run} of {len(trial.runs)} samples in "
+            f"{trial.seconds:.2f} s"
         )
 
     def _cluster(self, site: Site, name: str) -> Cluster:

@@ -13,7 +13,8 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Learn the fields of VERTICAL from the published rules of its sites and what they extract from the "
+        "Learn the fields of VERTICAL from the published rules of its sites and what they "
+        "extract from the "
         "stored pages. Drafts do so by themselves for rules that were published since."
     )
 
@@ -28,7 +29,8 @@ class Command(WorkCommand):
         vertical = Vertical.objects.filter(name=options["vertical"]).first()
         if vertical is None:
             raise CommandError(
-                f"there is no vertical {options['vertical']!r}; load it with: manage.py load_vertical"
+                f"there is no vertical {options['vertical']!r}; load it with: "
+                "manage.py load_vertical"
             )
         sites = [self.site(name) for name in options["sites"]]
         with self.open_output(options["output"]) as lines:

@@ -1,7 +1,7 @@
 """Make fields that were found on a cluster's pages a rule: they become attributes, their values annotations.
 
-What a person annotated on a page stays as it is. A page that does not show a field is left unknown: that
-nothing is there would be a claim that nobody has checked.
+What a person annotated on a page stays as it is. A page that does not show a field is left unknown:
+that nothing is there would be a claim that nobody has checked.
 """
 
 from __future__ import annotations

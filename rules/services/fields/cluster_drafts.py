@@ -93,10 +93,11 @@ def make_draft(
 ) -> DraftedRule | None:
     """Return the draft of a cluster's rule; None where no field was recognised.
 
-    1. What the pages declare is looked for in them; then what records elsewhere know of the same things.
+    1. What the pages declare is looked for in them; then what records elsewhere know of
+       the same things.
     2. The slots of the other fields are compared with those of other sites.
-    3. The learner gets the texts of all of these as if they had been annotated, and what a person did
-       annotate as it is.
+    3. The learner gets the texts of all of these as if they had been annotated, and what a person
+       did annotate as it is.
     """
     attributes = vertical.attribute_types()
     read = _read_pages(cluster, annotated)

@@ -22,8 +22,8 @@ def draft_lines(
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of a site's pages: by the newest draft where a cluster has no published rule.
 
-    `given_urls` holds for the pages that are wanted, by normalised address, how it was written. Raises
-    ValidationError where there is neither a draft nor a rule.
+    `given_urls` holds for the pages that are wanted, by normalised address, how it was written.
+    Raises ValidationError where there is neither a draft nor a rule.
     """
     published = published_rules(site)
     drafts = _newest_drafts(site, published.rule_by_cluster)

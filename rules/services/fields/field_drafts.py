@@ -80,7 +80,8 @@ def draft_rules(run: JobRun) -> dict[str, Any]:
     run.renew(n_done=len(clusters))
     if not n_drafted and not any(profiles_by_vertical.values()):
         raise jobs.JobFailed(
-            f"no other site of the vertical of {site.name} has a published rule, and its pages declare "
+            f"no other site of the vertical of {site.name} has a published rule, "
+            "and its pages declare "
             "nothing, so nothing is known to draft by; publish one first, or annotate a page"
         )
     return {"rules": n_drafted, "fields": n_fields}
@@ -92,8 +93,8 @@ DRAFT_RULES = JobKind("rules.draft_rules", Job.Queue.LEARN, draft_rules, "rules.
 def _clusters_to_draft(site: Site, name: str) -> list[tuple[Cluster, Vertical]]:
     """Return the clusters that may be drafted, with their verticals.
 
-    Annotated ones are left to the learner, and those of lists and the like left out, unless they are asked
-    for by name. Raises JobFailed where there is none, and says why.
+    Annotated ones are left to the learner, and those of lists and the like left out, unless they
+    are asked for by name. Raises JobFailed where there is none, and says why.
     """
     present = Cluster.objects.present().filter(site=site).order_by("name")
     clusters = list(present.filter(name=name) if name else present)
@@ -109,8 +110,10 @@ def _clusters_to_draft(site: Site, name: str) -> list[tuple[Cluster, Vertical]]:
             pairs.append((cluster, vertical))
     if not pairs:
         raise jobs.JobFailed(
-            f"nothing to draft in {name or 'any cluster'} of {site.name}: clusters need a vertical; those "
-            "with a published rule or one written by hand are left to people, and so are those with "
+            f"nothing to draft in {name or 'any cluster'} of {site.name}: "
+            "clusters need a vertical; those "
+            "with a published rule or one written by hand are left to people, "
+            "and so are those with "
             "annotations, and those that are not worth annotating, unless they are named"
         )
     return pairs

@@ -45,7 +45,8 @@ def training_request(*, vertical: Vertical, sites: Sequence[Site] = ()) -> JobRe
     if not published_rules_of(vertical, sites).exists():
         names = ", ".join(site.name for site in sites) or "its sites"
         raise ValidationError(
-            f"{vertical.name} cannot be learnt: none of {names} has a published rule; publish one first"
+            f"{vertical.name} cannot be learnt: none of {names} has a published rule; "
+            "publish one first"
         )
     return JobRequest(
         kind=TRAIN_VERTICAL,
@@ -83,8 +84,8 @@ TRAIN_VERTICAL = JobKind(
 def start_profiling(*, rule: Rule, actor: User | None = None) -> None:
     """Create the job that learns what a rule that was just published tells of its vertical's fields.
 
-    Where one of its cluster is already to do so, that one reads the rule that is published by then. Sites
-    that are kept apart learn nothing from each other.
+    Where one of its cluster is already to do so, that one reads the rule that is published by then.
+    Sites that are kept apart learn nothing from each other.
     """
     if keeps_sites_apart():
         return

@@ -46,9 +46,9 @@ def draw_pages(review: Review) -> None:
 def held_out(rule: Rule, n: int) -> list[Snapshot]:
     """Return the latest snapshots of some pages of a rule's cluster that nobody annotated.
 
-    Those that were no samples come first: a small cluster has no others than its samples. The hash of their
-    addresses decides, from a point that follows from the rule: always the same pages for the same version,
-    others for the next one.
+    Those that were no samples come first: a small cluster has no others than its samples. The hash
+    of their addresses decides, from a point that follows from the rule: always the same pages for
+    the same version, others for the next one.
     """
     samples = RuleSample.objects.filter(rule=rule).exclude(use=RuleSample.Use.HELD_OUT)
     members = pages_to_judge(rule)

@@ -101,7 +101,8 @@ def learn_rules(run: JobRun) -> dict[str, Any]:
 def _learnt_before(run: JobRun, cluster: Cluster) -> Rule | None:
     """Return the rule that a worker of this job learnt before it was gone.
 
-    None where there is none, or people changed since what it rests on: the job may be tried again much later.
+    None where there is none, or people changed since what it rests on: the job may be tried
+    again much later.
     """
     job = run.job
     if job.started_at is None or job.started_at == job.claimed_at:
@@ -183,13 +184,14 @@ def learn_samples(
 ) -> LearntRule:
     """Learn from a cluster's samples and run what was learnt on them.
 
-    `is_cached` keeps the pages for the next time, where it comes soon. Raises JobFailed where the cluster
-    describes no vertical.
+    `is_cached` keeps the pages for the next time, where it comes soon. Raises JobFailed where the
+    cluster describes no vertical.
     """
     vertical = vertical_of(cluster)
     if vertical is None:
         raise jobs.JobFailed(
-            f"{cluster.site.name} has no vertical, so nobody knows what to extract from {cluster.name}; "
+            f"{cluster.site.name} has no vertical, so nobody knows what to extract from "
+            f"{cluster.name}; "
             "assign one first"
         )
     attributes = vertical.attribute_types()

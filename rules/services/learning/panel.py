@@ -1,7 +1,7 @@
 """What the rule so far makes of a cluster's samples: shown after each page that somebody annotated.
 
-A value is what the stylesheet extracts, so it is what a run extracts. What is doubtful, and which page
-to annotate next, is decided by `rules.algorithms.learning.stopping`.
+A value is what the stylesheet extracts, so it is what a run extracts. What is doubtful, and which
+page to annotate next, is decided by `rules.algorithms.learning.stopping`.
 """
 
 from __future__ import annotations

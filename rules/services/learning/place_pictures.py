@@ -1,7 +1,7 @@
 """Draw where a rule finds each attribute: a part of one of its samples, with the value lit.
 
-A browser draws them where there is one; else they are outlines. They are drawn by a job, once a version, for
-the version that serves a cluster and for its newest one.
+A browser draws them where there is one; else they are outlines. They are drawn by a job, once a
+version, for the version that serves a cluster and for its newest one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ WIDTH, HEIGHT = int(CROP_WIDTH * CROP_SCALE), int(CROP_HEIGHT * CROP_SCALE)
 def start_drawing_places(*, rule: Rule, actor: User | None = None) -> None:
     """Create the job that draws the places of a cluster's rule, unless one is to do so already.
 
-    It begins a while later: the files that the samples are drawn with are often being fetched just now.
+    It begins a while later: the files that the samples are drawn with are often being
+    fetched just now.
     """
     request = JobRequest(
         kind=DRAW_PLACES,
@@ -67,7 +68,8 @@ def start_drawing_places(*, rule: Rule, actor: User | None = None) -> None:
 def draw_places(run: JobRun) -> dict[str, Any]:
     """Do the work of a job that draws the places of a cluster's rules.
 
-    A version that is made or learnt again while it draws is drawn, too: no other job is asked for meanwhile.
+    A version that is made or learnt again while it draws is drawn, too: no other job is
+    asked for meanwhile.
     """
     cluster = run.job.params["cluster"]
     n_drawn = 0

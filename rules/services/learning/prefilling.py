@@ -24,8 +24,8 @@ ABSENCE_CONFIDENCE = 0.6  # that a page lacks what the rule does not find
 def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
     """Return the values that the newest rule finds on a page, with where they are drawn.
 
-    An attribute for which it has a rule and finds nothing is returned as absent; one without a rule is left
-    out.
+    An attribute for which it has a rule and finds nothing is returned as absent; one without a rule
+    is left out.
     """
     rule = (
         Rule.objects.filter(cluster=cluster).select_related("cluster").order_by("-version").first()

@@ -1,6 +1,7 @@
 """The sample pages of clusters that are being annotated, parsed once: each further page asks for all again.
 
-The cache belongs to one process, and holds as much as a few clusters need. Nobody changes the trees.
+The cache belongs to one process, and holds as much as a few clusters need. Nobody
+changes the trees.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _lock = Lock()
 def cached_tree(snapshot: Snapshot) -> HtmlElement | None:
     """Return the tree of a snapshot's bytes, which must not be changed; None where there is none.
 
-    Two snapshots never share a tree, even of the same bytes: nodes are told apart by their elements.
+    Two snapshots never share a tree, even of the same bytes: nodes are told apart
+    by their elements.
     """
     key = (snapshot.pk, snapshot.body)
     with _lock:

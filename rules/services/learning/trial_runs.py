@@ -1,7 +1,7 @@
 """Check a stylesheet that somebody wrote and score it on the samples of its cluster; nothing is stored.
 
-What the sandbox refuses does not run. The rest runs page by page in a process that can be stopped, until all
-samples are done, one of them came to the limits, or the time for an answer is over.
+What the sandbox refuses does not run. The rest runs page by page in a process that can be stopped,
+until all samples are done, one of them came to the limits, or the time for an answer is over.
 """
 
 from __future__ import annotations

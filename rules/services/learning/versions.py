@@ -66,8 +66,8 @@ def save_successor(
 ) -> Rule:
     """Save a draft that follows a version after its site has changed; without content it is a copy.
 
-    Vertical, schema and learner stay those of the version before. The cluster may be another one: it
-    describes the same vertical from now on.
+    Vertical, schema and learner stay those of the version before. The cluster may be another one:
+    it describes the same vertical from now on.
     """
     rule = Rule(
         cluster=cluster,

@@ -1,6 +1,7 @@
 """Make the table of a list a rule: its columns become a vertical, its cells annotations to learn from.
 
-What the person saw is what is annotated: the lists of a snapshot are the same whenever they are looked for.
+What the person saw is what is annotated: the lists of a snapshot are the same whenever they
+are looked for.
 """
 
 from __future__ import annotations

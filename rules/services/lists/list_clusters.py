@@ -17,8 +17,8 @@ MAX_TITLE_CHARS = 80
 def cluster_for(run: JobRun, page: Page, vertical: Vertical) -> Cluster:
     """Return the page's cluster; a site without clusters is clustered first.
 
-    A page that is in none, or in one that is annotated by another vertical, gets a cluster of its own.
-    Raises JobFailed, JobExists where the site is being clustered.
+    A page that is in none, or in one that is annotated by another vertical, gets a cluster of its
+    own. Raises JobFailed, JobExists where the site is being clustered.
     """
     site = page.site
     if not Clustering.objects.current().filter(site=site).exists():

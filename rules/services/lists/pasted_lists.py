@@ -37,8 +37,8 @@ class Unfetched(NamedTuple):
 def start_table(*, url: str, name: str, actor: User) -> Job:
     """Create the job that fetches one page for the lists on it; a host without a site gets one of this name.
 
-    A host from which nothing can be fetched, such as one that is misspelt, gets none. Raises ValidationError,
-    NotAllowed, JobExists.
+    A host from which nothing can be fetched, such as one that is misspelt, gets none. Raises
+    ValidationError, NotAllowed, JobExists.
     """
     try:
         address = normalise_url(url)

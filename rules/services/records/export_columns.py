@@ -1,10 +1,10 @@
 """The columns of exported records: each attribute as its type has it, so that programs can reckon with it.
 
-A price is a decimal with its currency in a column beside it, a number and a rating are numbers, a date is
-a day, links and images are absolute; other values stand as displayed. An attribute that may have several
-values is a list. The lists of the fields of a nested list are aligned: the n-th place of each is its n-th
-entry, empty where the entry has no such value. What has no value of its type is empty, and the column
-`problems` says why.
+A price is a decimal with its currency in a column beside it, a number and a rating are numbers, a
+date is a day, links and images are absolute; other values stand as displayed. An attribute that may
+have several values is a list. The lists of the fields of a nested list are aligned: the n-th place
+of each is its n-th entry, empty where the entry has no such value. What has no value of its type is
+empty, and the column `problems` says why.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def columns_of(
 ) -> list[FileColumn]:
     """Return the columns of a file; `has_raw` adds the displayed text of each attribute.
 
-    An attribute named like one of the other columns has a prefix; that, and a column beside it, give way to
-    another attribute of its name.
+    An attribute named like one of the other columns has a prefix; that, and a column beside it,
+    give way to another attribute of its name.
     """
     attributes = list(attributes)
     columns = [FileColumn(name, kind, itemgetter(name)) for name, kind in HEAD.items()]

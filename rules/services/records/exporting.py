@@ -29,8 +29,8 @@ def export_rules(
 ) -> list[Path]:
     """Write a site's published rules into a folder, and return the files.
 
-    The folder appears or changes only when all is written; what else it holds stays. Raises ValidationError
-    where there is nothing to export, or the folder's name is a file's.
+    The folder appears or changes only when all is written; what else it holds stays. Raises
+    ValidationError where there is nothing to export, or the folder's name is a file's.
     """
     if form not in FORMATS:
         raise ValidationError(f"{form!r} is no format of rules; there are: {', '.join(FORMATS)}")

@@ -1,8 +1,8 @@
 """Run the published rules on a site's stored pages: only where something is new, and safe from crashes.
 
-A page is due where its latest snapshot was not extracted yet, or other rules or clusters decide than when
-it was. Each batch is one transaction with the job's lease; a run that was cut off goes on with what is still
-due.
+A page is due where its latest snapshot was not extracted yet, or other rules or clusters decide
+than when it was. Each batch is one transaction with the job's lease; a run that was cut off goes on
+with what is still due.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def extract_records(run: JobRun) -> dict[str, Any]:
 
     Everything that an extraction may start is started here:
 
-    1. Pages that came since the clustering are assigned to clusters; where it was made of very few pages, the
-       site is clustered anew. Clusters without a rule borrow one that reads their pages.
-    2. The published rules run on the pages that are due, batch by batch. One whose bytes cannot be read keeps
-       its records and stays due; where many cannot, the job fails in the end.
+    1. Pages that came since the clustering are assigned to clusters; where it was made of very few
+       pages, the site is clustered anew. Clusters without a rule borrow one that reads their pages.
+    2. The published rules run on the pages that are due, batch by batch. One whose bytes cannot be
+       read keeps its records and stays due; where many cannot, the job fails in the end.
     3. The guard chooses the pages of the batch that are held back; the others are stored.
-    4. What is held back is followed up: monitoring counts it, and alerts people and requests a check where
-       constant values of many pages changed.
+    4. What is held back is followed up: monitoring counts it, and alerts people and requests a
+       check where constant values of many pages changed.
     """
     site = run.site
     assign_new_pages(run, site)
@@ -103,8 +103,10 @@ def extract_records(run: JobRun) -> dict[str, Any]:
             run.report(page)
     if n_by_state["unreadable"] > MOST_UNREADABLE:
         raise jobs.JobFailed(
-            f"{n_by_state['unreadable']:,} of {len(due):,} pages cannot be read: their bytes are gone or "
-            "damaged. Their records stay as they were, and they are due again. Bring the page store back or "
+            f"{n_by_state['unreadable']:,} of {len(due):,} pages cannot be read: "
+            "their bytes are gone or "
+            "damaged. Their records stay as they were, and they are due again. "
+            "Bring the page store back or "
             "fetch the pages again, then retry the job"
         )
     return {"pages": len(due), **n_by_state}

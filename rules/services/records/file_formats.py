@@ -23,7 +23,8 @@ MEDIA_TYPES: Final = {
     CSV: "text/csv",
     PARQUET: "application/vnd.apache.parquet",
 }
-# A spreadsheet that separates cells by semicolons makes a cell of what stands behind one, quoted or not.
+# A spreadsheet that separates cells by semicolons makes a cell of what stands behind one, quoted
+# or not.
 _BEHIND_SEPARATOR: Final = re.compile(
     r"(?!\A)([;\t]\s{0,9})([=@\uff1d\uff20]|[+\-\uff0b\uff0d](?=[^\W\d]))"
 )

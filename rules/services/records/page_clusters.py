@@ -15,7 +15,8 @@ from vertex.core.services.jobs.requests import run_here
 def assign_new_pages(run: JobRun, site: Site) -> None:
     """Assign the pages that came since the current clustering to its clusters.
 
-    A clustering that was made of very few pages is made anew first, unless that fails or is under way.
+    A clustering that was made of very few pages is made anew first, unless that fails or
+    is under way.
     """
     current = Clustering.objects.current().filter(site=site).first()
     with run.kept_alive():

@@ -47,8 +47,8 @@ def export_parts(
 ) -> Iterator[bytes]:
     """Yield the bytes of a file with the records; `report` is called with how many more were read.
 
-    All formats have the same columns, one for each attribute that a rule of the records' clusters ever had;
-    in JSON Lines the fields of a nested list stand in its entries.
+    All formats have the same columns, one for each attribute that a rule of the records' clusters
+    ever had; in JSON Lines the fields of a nested list stand in its entries.
     """
     columns = columns_of(attributes_of(records), has_raw=has_raw)
     rows = _reported(all_record_rows(records, RECORD_FIELDS, read=orjson.loads), report)
@@ -94,8 +94,8 @@ def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iter
 def attributes_of(records: RecordQuerySet) -> list[ExportedAttribute]:
     """Return the attributes that the rules of the records' clusters ever had.
 
-    Of a cluster the newest rule tells an attribute's type; where clusters differ, it is text. One that any
-    rule had as multi is multi.
+    Of a cluster the newest rule tells an attribute's type; where clusters differ, it is text. One
+    that any rule had as multi is multi.
     """
     clusters = records.order_by().values("cluster").distinct()
     rules = Rule.objects.filter(cluster__in=clusters).order_by("cluster", "-version")

@@ -1,7 +1,7 @@
 """Read records as rows of plain values; their JSON columns are written as the text that the database has.
 
-Neither objects nor JSON values are made on the way: a thousand rows through model objects would take many
-times as long.
+Neither objects nor JSON values are made on the way: a thousand rows through model objects would
+take many times as long.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def all_record_rows(
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield all rows in parts: the records that are there now, each once, whatever changes meanwhile.
 
-    Only their keys are kept in memory, 8 bytes each. Pages of the list would repeat what changes, and a
-    cursor of the database would hold up its writers as long as the slowest reader takes.
+    Only their keys are kept in memory, 8 bytes each. Pages of the list would repeat what changes,
+    and a cursor of the database would hold up its writers as long as the slowest reader takes.
     """
     in_order = records.order_by("change_number")
     keys = array("q", in_order.values_list("pk", flat=True).iterator(KEYS_PER_FETCH))

@@ -43,7 +43,8 @@ def record_schema(vertical: Vertical) -> dict[str, Any]:
             "normalized_url": {"type": "string", "format": "uri"},
             "details_url": {
                 "type": "string",
-                "description": "Of a list's record: the normalised address of the page about the same thing.",
+                "description": "Of a list's record: the normalised address of the page about "
+                "the same thing.",
             },
             "values": _object(
                 {attribute.name: _listed(attribute, TEXT) for attribute in attributes},

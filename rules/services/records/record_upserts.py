@@ -1,7 +1,8 @@
 """Write the records of some pages beside what is stored of them: what is new, changed, gone or the same.
 
-There are two ways that leave the same rows: one by model objects, and one for PostgreSQL, where the records
-go by COPY into a stage table and the database compares. Both write in the caller's transaction.
+There are two ways that leave the same rows: one by model objects, and one for PostgreSQL,
+where the records go by COPY into a stage table and the database compares. Both write in
+the caller's transaction.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def take_numbers(n: int) -> range:
 def upsert_by_model(rows: Sequence[Row], *, pages: Sequence[int], now: datetime) -> dict[str, int]:
     """Write records by model objects, and return how many were new, changed, gone and the same.
 
-    What changed or is gone keeps its old values as a version; each record gets a change number of its own.
+    What changed or is gone keeps its old values as a version; each record gets a change number
+    of its own.
     """
     before = {
         (record.page_id, record.key): record

@@ -32,9 +32,9 @@ def mark_pages_fresh(pages: Iterable[int]) -> int:
 def clusters_from_before(clusters: Collection[int]) -> set[int]:
     """Return those of some clusters that show what their site looked like before a redesign.
 
-    Most of their pages hold records from before it, and no visit since has seen them as they are stored;
-    no published rule serves them. Of pages that nobody visits, but whose template is as it was, no record
-    is stale.
+    Most of their pages hold records from before it, and no visit since has seen them as they are
+    stored; no published rule serves them. Of pages that nobody visits, but whose template is as it
+    was, no record is stale.
     """
     stale = Record.objects.filter(
         stale_since__isnull=False,

@@ -39,8 +39,8 @@ def store_extracted(
     """
     now = timezone.now()
     rows = (row for page in pages for row in _record_rows(page, site_id, published))
-    # Of a page on which a rule was stopped, or that came with an error, nobody knows what it has now: its
-    # records stay as they were.
+    # Of a page on which a rule was stopped, or that came with an error, nobody knows what it has
+    # now: its records stay as they were.
     known = [page.page.pk for page in pages if page.lines[0].reason not in {STOPPED, ERROR_PAGE}]
     n_by_state = upsert_records(rows, pages=known, now=now)
     mark_pages_fresh(known)

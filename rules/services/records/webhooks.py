@@ -1,6 +1,7 @@
 """Send other services word that records changed: signed messages, each in a log.
 
-A message names the changes and carries no records: whoever gets it pulls them with a token of their own.
+A message names the changes and carries no records: whoever gets it pulls them with a token
+of their own.
 """
 
 from __future__ import annotations

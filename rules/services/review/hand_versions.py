@@ -31,8 +31,10 @@ class NewerVersion(Exception):
         self.version = version
         who = f" by {version.made_by}" if version.made_by else ""
         super().__init__(
-            f"{version} was made{who} meanwhile ({version.get_origin_display().lower()}). Look at what it"
-            " changes; what you wrote is kept, and saving it again makes it the version after that one."
+            f"{version} was made{who} meanwhile ({version.get_origin_display().lower()}). "
+            "Look at what it"
+            " changes; what you wrote is kept, and saving it again makes it the version "
+            "after that one."
         )
 
 
@@ -48,9 +50,9 @@ def keep_version(
 ) -> Rule:
     """Save an edit as the next version, a draft with what it scored on the samples.
 
-    `newest` is the newest version that its author knew and `newest_made_at` when it was made: a draft is
-    learnt again in place. `trial` is what the edit was found to do. Raises ValidationError, and
-    NewerVersion where there is a newer one by now.
+    `newest` is the newest version that its author knew and `newest_made_at` when it was made: a
+    draft is learnt again in place. `trial` is what the edit was found to do. Raises
+    ValidationError, and NewerVersion where there is a newer one by now.
     """
     why = storable(why).strip()
     if not why:

@@ -39,7 +39,8 @@ def judge(
         )
         if review.outcome:
             raise ValidationError(
-                f"The review ended: {review.get_outcome_display().lower()}. Propose the rule again first."
+                f"The review ended: {review.get_outcome_display().lower()}. "
+                "Propose the rule again first."
             )
         JudgedPage.objects.filter(pk=page.pk).update(
             verdict=verdict,

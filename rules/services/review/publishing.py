@@ -1,9 +1,9 @@
 """Publish a rule: from then on it extracts its cluster's records.
 
-Publishing chooses the bellwethers and stores the golden records in the same transaction: what the rule
-extracts from the samples is known to be right, because somebody has just looked at it. How these values look
-is kept with the rule: a later value that looks odd beside them is doubted. What the rule tells of the fields
-of its vertical is learnt by a job.
+Publishing chooses the bellwethers and stores the golden records in the same transaction: what the
+rule extracts from the samples is known to be right, because somebody has just looked at it. How
+these values look is kept with the rule: a later value that looks odd beside them is doubted. What
+the rule tells of the fields of its vertical is learnt by a job.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def publish_rule(
 ) -> None:
     """Publish a rule and retire the one that served its cluster until now.
 
-    Raises ValidationError where it extracts nothing and, unless forced, where constant values would change:
-    those of the golden records, or of the stored pages that it was compared on.
+    Raises ValidationError where it extracts nothing and, unless forced, where constant values would
+    change: those of the golden records, or of the stored pages that it was compared on.
     """
     golden = golden_pages(rule)
     if not any(line.values for page in golden for line in page.lines):

@@ -1,7 +1,8 @@
 """Propose a rule, publish it as a second person, or send it back with a reason.
 
-Who may publish what: a reviewer, and by the site's policy somebody other than the author. The author is who
-proposed the rule or, where nobody did, who made it. A version that served before was looked at then.
+Who may publish what: a reviewer, and by the site's policy somebody other than the author. The
+author is who proposed the rule or, where nobody did, who made it. A version that served before was
+looked at then.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ class TestPaper:
         assert compare(pages("1122"), types("xxyy")).adjusted_rand == 1
 
     def test_the_rand_index_worked_by_hand(self) -> None:
-        # Together in both: ab. In the truth only: cd. In the clusters only: bc is not, ac and bc are.
+        # Together in both: ab. In the truth only: cd. In the clusters only: bc is not, ac and
+        # bc are.
         table = confusion("xxyy", "1112")
 
         assert pair_counts(table) == (1, 1, 2, 2)
@@ -56,7 +57,8 @@ class TestPaper:
         )
 
     def test_f_star_weights_the_best_f_of_each_type_by_its_size(self) -> None:
-        # x (3 pages) is best in cluster 1: P = 2/2, R = 2/3; y (1 page) in cluster 2: P = 1/2, R = 1.
+        # x (3 pages) is best in cluster 1: P = 2/2, R = 2/3; y (1 page) in cluster 2: P = 1/2, R
+        # = 1.
         assert f_star(confusion("xxxy", "1122")) == pytest.approx(3 / 4 * 0.8 + 1 / 4 * 2 / 3)
 
     def test_entropy_is_weighted_by_cluster_size_with_natural_logarithm(self) -> None:

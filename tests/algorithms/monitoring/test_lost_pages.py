@@ -33,7 +33,10 @@ def look(body: str, title: str = "") -> PageLook:
 def product(url: str) -> str:
     name, brand = NAMES[url]
     extra = {"a": "<ul><li>spun", "b": "<table><tr><td>forged", "c": "<dl><dt>Fuel<dd>gas"}[url]
-    return f"<div class=p-{url}><h1>{name}</h1><p>Brand: <b>{brand}</b></p><p>In the shop since spring</p>{extra}"
+    return (
+        f"<div class=p-{url}><h1>{name}</h1><p>Brand: <b>{brand}</b></p><p>In the shop since "
+        f"spring</p>{extra}"
+    )
 
 
 OLD = {url: PageBefore(NAMES[url], look(product(url))) for url in NAMES}
@@ -125,8 +128,10 @@ class TestLost:
 
     def test_anything_else_is_other_content(self) -> None:
         others = {
-            "a": "<div class=p-a><h1>Hampköysi</h1><p>Merkki: Pohja, kaupassa keväästä asti</p><ul><li>punottu",
-            "b": "<div class=p-b><h1>Halkaisukirves</h1><p>Valmistaja on Kala</p><table><tr><td>taottu",
+            "a": "<div class=p-a><h1>Hampköysi</h1><p>Merkki: Pohja, "
+            "kaupassa keväästä asti</p><ul><li>punottu",
+            "b": "<div class=p-b><h1>Halkaisukirves</h1><p>Valmistaja on "
+            "Kala</p><table><tr><td>taottu",
         }
 
         assert {"a": OTHER_CONTENT, "b": OTHER_CONTENT} == why(others)

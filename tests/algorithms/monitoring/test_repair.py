@@ -21,7 +21,8 @@ def redesigned(n: int, *, views: int, price: str = "", code: bool = True) -> Val
         document_fromstring(
             f"<html><body><nav><a>Rope {n}</a> <i>{n}</i></nav><article><h2>Rope {n}</h2>"
             f"<span>seen <b>{views}</b> times</span><em>{price or f'€{n}.00'}</em><dl>{row}</dl>"
-            f"<ul><li>red {n}</li><li>blue</li></ul></article><p>Related: €{n + 1}.00</p></body></html>"
+            f"<ul><li>red {n}</li><li>blue</li></ul></article><p>Related: "
+            f"€{n + 1}.00</p></body></html>"
         )
     )
 

@@ -32,7 +32,10 @@ def shop(**settings: Any) -> Site:
 def product_page(
     site: Site, path: str, name: str = "Runner", price: str = "25 EUR", more: str = ""
 ) -> Page:
-    body = f"<html><body><h1>{name}</h1><p>Price: <b>{price}</b></p><img src='/{path}.png'>{more}</body></html>"
+    body = (
+        f"<html><body><h1>{name}</h1><p>Price: <b>{price}</b></p><img "
+        f"src='/{path}.png'>{more}</body></html>"
+    )
     return page_of(site, path, body.encode())
 
 

@@ -19,8 +19,14 @@ from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
 from vertex.demo import sites
 
-DETAIL = "<html><head><title>{0}</title></head><body><h1>{0}</h1><dl><dt>Price<dd>{1}</dl><p>{0} is good</p></body></html>"
-ARTICLE = "<html><head><title>{0}</title></head><body><article><h2>{0}</h2><p>By {1}</p><p>Text</p></article></body></html>"
+DETAIL = (
+    "<html><head><title>{0}</title></head><body><h1>{0}</h1><dl><dt>Price<dd>{1}</dl><p>{0} is "
+    "good</p></body></html>"
+)
+ARTICLE = (
+    "<html><head><title>{0}</title></head><body><article><h2>{0}</h2><p>By "
+    "{1}</p><p>Text</p></article></body></html>"
+)
 
 
 def demo_site(name: str, edition: str = "1", *, n: int | None = None) -> Site:

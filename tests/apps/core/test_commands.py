@@ -357,14 +357,20 @@ class TestProcess:
         run = manage(tmp_path / "var", "add_site", "shop", "--url", "http://shop.example/")
         assert 1 == run.returncode
         assert [
-            "add_site: the database is not of this version; bring it up to date with: manage.py migrate"
+            (
+                "add_site: the database is not of this version; bring it up to date with: "
+                "manage.py migrate"
+            )
         ] == told(run)
 
     def test_a_failure_is_one_line_and_status_1(self, var: Path) -> None:
         run = manage(var, "import_pages", "nowhere", "x")
         assert (1, b"") == (run.returncode, run.stdout)
         assert [
-            "import_pages: there is no site 'nowhere'; add it with: manage.py add_site nowhere --url URL"
+            (
+                "import_pages: there is no site 'nowhere'; add it with: "
+                "manage.py add_site nowhere --url URL"
+            )
         ] == told(run)
 
     def test_wrong_usage_is_status_2(self, var: Path) -> None:

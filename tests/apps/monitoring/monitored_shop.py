@@ -17,8 +17,10 @@ from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
 
 REDESIGN = (
-    "<html><head><title>{name} | shop</title></head><body><header><a href='/'>Shop</a></header><main>"
-    "<section><div class='t'>{name}</div><table><tr><th>Now</th><td>{price} EUR</td></tr>{more}</table>"
+    "<html><head><title>{name} | shop</title></head><body><header><a "
+    "href='/'>Shop</a></header><main>"
+    "<section><div class='t'>{name}</div><table><tr><th>Now</th><td>{price} "
+    "EUR</td></tr>{more}</table>"
     "</section></main><footer><p>All prices with tax</p></footer></body></html>"
 )
 N = 12

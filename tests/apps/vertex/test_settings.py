@@ -49,7 +49,10 @@ def prepared_python() -> PreparedPython:
 
 
 def manage(command: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    program = f"from django.core.management import execute_from_command_line as run; run({['manage.py', *command.split()]})"
+    program = (
+        "from django.core.management import execute_from_command_line as run; "
+        f"run({['manage.py', *command.split()]})"
+    )
     return python(program, folder, **environ)
 
 
@@ -119,7 +122,8 @@ def test_a_wrong_value_is_refused_with_its_name_and_without_its_password(
 
 def test_production_is_secure_and_other_profiles_work_without_tls(tmp_path: Path) -> None:
     secure = (
-        "settings.SESSION_COOKIE_SECURE, settings.CSRF_COOKIE_SECURE, settings.SECURE_SSL_REDIRECT, "
+        "settings.SESSION_COOKIE_SECURE, settings.CSRF_COOKIE_SECURE, "
+        "settings.SECURE_SSL_REDIRECT, "
         "settings.SECURE_HSTS_SECONDS > 10**7, settings.DEBUG"
     )
 
@@ -161,7 +165,10 @@ execute_from_command_line(["manage.py", "collectstatic", "--no-input", "--verbos
 
 
 def test_log_lines_are_json_in_production(tmp_path: Path) -> None:
-    program = "import django; django.setup(); import logging; logging.getLogger('x').warning('token=%s', 'swordfish')"
+    program = (
+        "import django; django.setup(); import logging; logging.getLogger('x').warning('token=%s', "
+        "'swordfish')"
+    )
     ended = python(program, tmp_path, **PRODUCTION)
 
     line = json.loads(ended.stderr)
@@ -178,7 +185,10 @@ def test_brokers_that_are_known_are_taken(url: str, tmp_path: Path) -> None:
 def test_nobody_else_on_the_machine_reads_what_is_kept_in_files(tmp_path: Path) -> None:
     var = tmp_path / "var"
     var.mkdir(mode=0o755)
-    program = "import os; os.umask(0o022); os.execvp({0!r}, [{0!r}, 'manage.py', 'migrate', 'core', '0001'])"
+    program = (
+        "import os; os.umask(0o022); os.execvp({0!r}, [{0!r}, 'manage.py', 'migrate', "
+        "'core', '0001'])"
+    )
     ended = python(program.format(sys.executable), var)
 
     assert 0 == ended.returncode, ended.stderr

@@ -111,9 +111,9 @@ def endpoint(
 ) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
     """Make a method a documented route, known to programs by its name.
 
-    The caller's token needs `scope`, the caller the role of `needs`: "there" where `find`'s thing belongs,
-    "everywhere", or "anywhere" at some site. The method gets that thing, the checked query and the checked
-    body as `subject`, `query` and `body`, and returns the answer.
+    The caller's token needs `scope`, the caller the role of `needs`: "there" where `find`'s thing
+    belongs, "everywhere", or "anywhere" at some site. The method gets that thing, the checked query
+    and the checked body as `subject`, `query` and `body`, and returns the answer.
     """
     body_type = takes or NoBody
     media_types = (media_type,) if isinstance(media_type, str) else media_type

@@ -41,7 +41,8 @@ CODE_BY_STATUS = {
 MESSAGE_BY_STATUS = {
     400: "The request cannot be understood.",
     403: "The request is refused.",
-    404: "There is nothing at this address. All addresses stand in /api/schema/ and end with a slash.",
+    404: "There is nothing at this address. All addresses stand in /api/schema/ and "
+    "end with a slash.",
     413: "The request is too large.",
     500: "Something went wrong here. The log has the details under this request's id.",
     503: "Not available at the moment. Try again later.",

@@ -100,8 +100,8 @@ class ListQuery(Query):
 class RowSerializer(serializers.ModelSerializer[Model]):
     """A row of an answer: read straight from the table's columns, one query and no objects.
 
-    The fields say which columns and document them; `read` fetches them. A thousand rows through `data`
-    would take many times as long.
+    The fields say which columns and document them; `read` fetches them. A thousand rows through
+    `data` would take many times as long.
     """
 
     @classmethod

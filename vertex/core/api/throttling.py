@@ -21,9 +21,9 @@ WINDOW: Final = 60  # seconds
 class CallerThrottle(BaseThrottle):
     """Count by token, else by user, else by address; anonymous callers get a smaller share.
 
-    The counts lie in the cache, which all processes share: one of this minute and one of the last, of
-    which that part counts that lies within the last 60 seconds. Callers at the same time are counted one
-    by one. Where the cache is away, nobody is refused.
+    The counts lie in the cache, which all processes share: one of this minute and one of the last,
+    of which that part counts that lies within the last 60 seconds. Callers at the same time are
+    counted one by one. Where the cache is away, nobody is refused.
     """
 
     seconds_left = WINDOW

@@ -60,7 +60,8 @@ class PasswordForm(forms.Form):
         label="New password",
         strip=False,
         max_length=1024,
-        help_text="At least 12 characters. A few unrelated words are easy to keep and hard to guess.",
+        help_text="At least 12 characters. A few unrelated words are easy to keep "
+        "and hard to guess.",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     again = forms.CharField(
@@ -164,7 +165,8 @@ class AddPersonForm(forms.Form):
     username = forms.CharField(
         label="User name",
         max_length=150,
-        help_text="Letters, digits and @ . + - _. It stays with all that the person does and cannot change.",
+        help_text="Letters, digits and @ . + - _. It stays with all that the person does "
+        "and cannot change.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "autofocus": True}
         ),
@@ -180,7 +182,8 @@ class AddPersonForm(forms.Form):
         strip=False,
         max_length=1024,
         required=False,
-        help_text="Blank: one is made and shown to you once. Either way it is changed at the first log-in.",
+        help_text="Blank: one is made and shown to you once. "
+        "Either way it is changed at the first log-in.",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 

@@ -86,8 +86,8 @@ def open_output(
 ) -> Iterator[Lines]:
     """Open JSON lines for writing; a file appears under its name only when all is written.
 
-    `-` is standard output (or `stdout`), names in .gz and .zst are compressed, unless what is written
-    `is_packed` already.
+    `-` is standard output (or `stdout`), names in .gz and .zst are compressed, unless what is
+    written `is_packed` already.
     """
     if str(path) == STANDARD:
         yield Lines(_bytes_of(stdout or sys.stdout), is_file=False)
@@ -101,8 +101,8 @@ def open_output(
 class WorkCommand(BaseCommand):
     """A command as the contract wants it: results out, notices to standard error, exit status 0, 1 or 2.
 
-    An exception named in `failures` becomes one line on standard error and status 1. Lines reported by
-    `report_bad_line` make the status 1 as well, after the work is done.
+    An exception named in `failures` becomes one line on standard error and status 1. Lines reported
+    by `report_bad_line` make the status 1 as well, after the work is done.
     """
 
     failures: tuple[type[Exception], ...] = ()

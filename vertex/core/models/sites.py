@@ -59,13 +59,15 @@ class Site(models.Model):
     snapshots_kept = models.PositiveIntegerField(null=True, blank=True)
     # How extraction finds the cluster whose rule serves a page.
     match_by = models.CharField(max_length=9, choices=MatchBy.choices, default=MatchBy.MODEL)
-    # ISO 3166; blank: that of its host name. By it telephone numbers and shared currency signs are read.
+    # ISO 3166; blank: that of its host name. By it telephone numbers and shared currency signs
+    # are read.
     country = models.CharField(max_length=2, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # Kept by the transactions that add and drop pages, so that a list of sites needs no count over pages.
+    # Kept by the transactions that add and drop pages, so that a list of sites needs no count
+    # over pages.
     n_pages = models.PositiveIntegerField(default=0)
     last_snapshot_at = models.DateTimeField(null=True, blank=True)
     deletion_requested_at = models.DateTimeField(null=True, blank=True)

@@ -286,7 +286,8 @@ def sort_heading(context: Context, key: str, word: str, look: str = "") -> dict[
 def followed_work(context: Context) -> SafeString:
     """Return where a page asks whether work has ended, and what the answer was when it was drawn.
 
-    Where a job ended just now the answer is left out: the page may have been read before, and looks again.
+    Where a job ended just now the answer is left out: the page may have been read before,
+    and looks again.
     """
     user, site = context.get("user"), context.get("site")
     # What was posted with its errors is not there when the page is loaded again.

@@ -27,9 +27,9 @@ def needs_role(
 ]:
     """Admit whoever holds the role, or a higher one, where the page belongs.
 
-    A page with a site in its address (the argument `name`) asks for the role at that site. A page without
-    one asks for it at some site, and shows only what `visible_to` leaves; with `everywhere=True` it asks
-    for the role over all sites, as managing people does.
+    A page with a site in its address (the argument `name`) asks for the role at that site. A page
+    without one asks for it at some site, and shows only what `visible_to` leaves; with
+    `everywhere=True` it asks for the role over all sites, as managing people does.
 
     Anonymous people are sent to the log-in page, no role at the site gives 404, a role too low 403.
     """

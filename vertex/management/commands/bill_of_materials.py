@@ -26,8 +26,10 @@ from vertex.running.bill_of_materials import (
 
 class Command(BaseCommand):
     help = (
-        "Write the bill of materials of the locked requirements as CycloneDX JSON. With --check ask a"
-        " database of advisories for known vulnerabilities instead: status 1 where there are any; where"
+        "Write the bill of materials of the locked requirements as CycloneDX JSON. "
+        "With --check ask a"
+        " database of advisories for known vulnerabilities instead: "
+        "status 1 where there are any; where"
         " nobody can be asked, that is said, with status 0."
     )
     requires_system_checks: list[str] = []  # it needs neither database nor settings of production
@@ -56,7 +58,8 @@ class Command(BaseCommand):
             packages = read_locked(options["requirements"].read_text())
         except OSError as error:
             raise CommandError(
-                f"{options['requirements']}: {error.strerror}; --requirements names the locked requirements"
+                f"{options['requirements']}: {error.strerror}; "
+                "--requirements names the locked requirements"
             ) from None
         if options["check"]:
             self.check_packages(packages, options["advisories"])
@@ -72,7 +75,8 @@ class Command(BaseCommand):
                 vulnerabilities = known_vulnerabilities(fetcher, packages, advisories)
         except NotAsked as why:
             self.stderr.write(
-                f"Not checked: nobody can be asked for known vulnerabilities ({why}). Run it again where"
+                f"Not checked: nobody can be asked for known vulnerabilities ({why}). "
+                "Run it again where"
                 " there is a network."
             )
             return
@@ -82,7 +86,8 @@ class Command(BaseCommand):
         if vulnerabilities:
             n_packages = len({vulnerability.package for vulnerability in vulnerabilities})
             raise CommandError(
-                f"{len(vulnerabilities)} known vulnerabilities in {n_packages} of {len(packages)} packages"
+                f"{len(vulnerabilities)} known vulnerabilities in {n_packages} of "
+                f"{len(packages)} packages"
             )
         self.stderr.write(f"{len(packages)} packages, no known vulnerability")
 

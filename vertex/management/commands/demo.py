@@ -16,8 +16,10 @@ from vertex.demo import demo, serving, sites
 
 class Command(WorkCommand):
     help = (
-        "Serve four small sites on this machine and take them through everything: crawl, search logs, "
-        "clusters, samples, annotations, rules, records. Add a person of each role and say what to open in "
+        "Serve four small sites on this machine and take them through everything: crawl, "
+        "search logs, "
+        "clusters, samples, annotations, rules, records. "
+        "Add a person of each role and say what to open in "
         "the browser. Doing it again is quick, goes on where it stopped and undoes nothing."
     )
     failures = (serving.DemoRefused, demo.DemoIncomplete, SiteExists)

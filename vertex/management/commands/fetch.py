@@ -12,13 +12,15 @@ from vertex.celery import app
 from vertex.core.management.output import WorkCommand
 from vertex.core.tasks import FETCHING_WORK
 
-# The connections of hundreds of crawls. One that cannot be opened would count as a failure of its host.
+# The connections of hundreds of crawls. One that cannot be opened would count as a failure of
+# its host.
 OPEN_FILES: Final = 16_384
 
 
 class Command(WorkCommand):
     help = (
-        "Do the jobs that fetch, crawls above all, many side by side, until the process is told to end. "
+        "Do the jobs that fetch, crawls above all, many side by side, "
+        "until the process is told to end. "
         "Several such processes may run, on one machine or on several. `up` starts one."
     )
 

@@ -15,7 +15,8 @@ from vertex.core.storage import DiskFull, StoreAway
 
 class Command(WorkCommand):
     help = (
-        "Add the site that `export_site` wrote into FILE, with its pages, clusters, annotations, rules,"
+        "Add the site that `export_site` wrote into FILE, with its pages, clusters, "
+        "annotations, rules,"
         " records and their history, whole or not at all. Its schedule is paused."
     )
     failures = (

@@ -49,7 +49,10 @@ def test_rdfa_and_meta_tags_are_read() -> None:
 
 
 def test_what_stands_on_pages_of_any_kind_weighs_less() -> None:
-    html = '<script type="application/ld+json">[{"@type": "WebSite", "name": "Shop"}, {"@type": "Product", "name": "Rope"}]</script>'
+    html = (
+        '<script type="application/ld+json">[{"@type": "WebSite", "name": "Shop"}, {"@type": '
+        '"Product", "name": "Rope"}]</script>'
+    )
     weights = {
         declaration.value: declaration.weight for declaration in read_declared(tree_of(html))
     }

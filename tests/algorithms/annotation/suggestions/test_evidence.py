@@ -20,7 +20,10 @@ from annotation.algorithms.suggestions.spots import SpotIndex
 from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 ADDRESSES = (
-    "<p><b>Address:</b> <span>444 Church Lane</span><br><span>Malton</span>, ME <span>04629</span></p>",
+    (
+        "<p><b>Address:</b> <span>444 Church Lane</span><br><span>Malton</span>, "
+        "ME <span>04629</span></p>"
+    ),
     "<dl><dt>Address</dt><dd>444 Church Lane, Malton, ME 04629</dd></dl>",
     "<p>444 Church Lane<br>Malton, ME 04629</p>",
 )
@@ -64,7 +67,10 @@ def test_properties_are_compared_without_underscores() -> None:
 
 
 def test_the_image_beside_the_heading() -> None:
-    html = "<title>Rope</title><header><img src=logo.png></header><h1>Rope</h1><img src=a.png alt=Rope><img src=b.png>"
+    html = (
+        "<title>Rope</title><header><img src=logo.png></header><h1>Rope</h1><img src=a.png "
+        "alt=Rope><img src=b.png>"
+    )
     assert "a.png" == evidence(html, AttributeType("mainImage", "image"))["pattern"].spots[0].text
 
 
@@ -98,7 +104,10 @@ def test_the_parts_of_an_address(html: str) -> None:
 
 
 def test_crumbs_and_the_category_at_their_end() -> None:
-    html = "<p><a href=/>Home</a> › <a href=/r>Ropes</a> › <a href=/r/l>Long</a> › This</p><h1>This</h1>"
+    html = (
+        "<p><a href=/>Home</a> › <a href=/r>Ropes</a> › <a href=/r/l>Long</a> › "
+        "This</p><h1>This</h1>"
+    )
     page = SpotIndex(tree_of(html))
     assert ["Long"] == [
         spot.text for spot in next(find_crumb(page, AttributeType("category"))).spots

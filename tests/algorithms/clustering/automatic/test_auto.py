@@ -28,7 +28,10 @@ from vertex.demo import sites
 
 NAVIGATION = "<nav>" + "".join(f"<a href=/n{n}>Part {n}</a>" for n in range(60)) + "</nav>"
 FOOT = "<footer><p>Imprint</p></footer>"
-DETAIL = "<h1>{w}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} kg</i><b>Colour:</b><i>{w}</i><p>{w} {n}</p>"
+DETAIL = (
+    "<h1>{w}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} "
+    "kg</i><b>Colour:</b><i>{w}</i><p>{w} {n}</p>"
+)
 OTHER_LOOK = (
     "<h2>{w}</h2><dl><dt>Price<dd>{n}<dt>Weight<dd>{n} kg<dt>Colour<dd>{w}</dl><div>{w} {n}</div>"
 )

@@ -98,7 +98,8 @@ class TestJoining:
         }
 
     def test_the_profile_of_two_groups_is_that_of_all_their_pages(self) -> None:
-        # Three pages with the feature and one without: the share is 3/4, and the third column has it.
+        # Three pages with the feature and one without: the share is 3/4, and the third column
+        # has it.
         P, w = matrix([1, 0, 1], [1, 1, 0]), np.array([1, 10], F32)
         joins = join_profiles(P, w, np.array([3, 1, 1]), 2.0)
 

@@ -26,7 +26,10 @@ def urls_of(page: str, base_url: str = HERE) -> list[str]:
 
 class TestLinks:
     def test_are_told_with_place_address_and_words(self) -> None:
-        page = "<ul><li><a href='../a?x=1#top'> Red\n <b>shoes</b></a><li><a href=/b rel=nofollow>Blue</a></ul>"
+        page = (
+            "<ul><li><a href='../a?x=1#top'> Red\n <b>shoes</b></a><li><a href=/b "
+            "rel=nofollow>Blue</a></ul>"
+        )
         assert [
             FoundLink(1, "/html/body/ul/li[1]/a", "http://shop.example/a?x=1", "Red shoes"),
             FoundLink(2, "/html/body/ul/li[2]/a", "http://shop.example/b", "Blue"),

@@ -25,7 +25,8 @@ def test_what_the_form_holds_is_sent_as_it_stands_and_the_given_fields_filled_in
             "<input type=checkbox name=stay checked><input type=checkbox name=news value=yes>"
             "<select name=lang><option value=en><option value=de selected></select>"
             "<select name=zone><option>UTC</select><select name=none></select>"
-            "<textarea name=note>hello</textarea><input type=file name=file><input name=off disabled>"
+            "<textarea name=note>hello</textarea><input type=file name=file><input "
+            "name=off disabled>"
             "<button name=go value=in>Log in</button><button name=help value=1>Help</button></form>"
         ),
         VALUES,

@@ -285,7 +285,8 @@ class TestAttributes:
     @given(PIECES, PIECES)
     def test_are_counted_as_the_parser_does(self, before: bytes, after: bytes) -> None:
         body = before + b"<y " + MANY + after
-        # A tag that never ends is refused too, though the parser would drop it: so it is ended here.
+        # A tag that never ends is refused too, though the parser would drop it: so it is
+        # ended here.
         most = max(most_attributes(body + end) for end in (b"", b">", b'">', b"'>", b" >"))
         assert has_too_many_attributes(body) >= (most_attributes(body) > MAX_ATTRIBUTES)
         assert has_too_many_attributes(body) <= (most > MAX_ATTRIBUTES)

@@ -46,7 +46,8 @@ class TestPaper:
 
         # Title: P(x) = 3/4, asked for on 2 of 3; precision (2/2 + 2/4) / 2, recall (2/4 + 2/2) / 2.
         assert pytest.approx((3 / 4 * 2 / 3 * 3 / 4, 3 / 4 * 2 / 3 * 3 / 4)) == scores[T]
-        # Reviews: P(x) = 2/4, asked for on 1 of 2; of bags: M = {rope, rope}, precision 2/4, recall 2/4.
+        # Reviews: P(x) = 2/4, asked for on 1 of 2; of bags: M = {rope, rope}, precision 2/4,
+        # recall 2/4.
         assert pytest.approx((2 / 4 * 1 / 2 * 2 / 4, 2 / 4 * 1 / 2 * 2 / 4)) == scores[R]
 
     def test_a_path_of_no_queried_page_scores_nothing(self) -> None:
@@ -75,7 +76,8 @@ class TestPaper:
         assert [0, 1, 2] == borda(scores, depths, 0.3)
 
     def test_a_rank_of_precision_is_worth_more_than_three_of_recall(self) -> None:
-        # The second path gains 1 in RP and loses 3 in RR, for it the sum is 1 + 1.2 against 2 + 0.3.
+        # The second path gains 1 in RP and loses 3 in RR, for it the sum is 1 + 1.2 against 2
+        # + 0.3.
         scores = Scores(np.array([0.8, 0.9, 0.1, 0.1]), np.array([0.9, 0.1, 0.5, 0.4]))
         assert 1 == borda(scores, np.ones(4, dtype=np.int64), 0.3)[0]
         assert 0 == borda(scores, np.ones(4, dtype=np.int64), 0.4)[0]
@@ -97,7 +99,8 @@ class TestPaper:
         assert (1.0, 0.0) == (H[0, 0], H[0, 2])
 
     def test_similarity_of_content(self) -> None:
-        # Page 1: {half, rope} and {rope}: 1 / 1. Page 2: {a, b} and {b, c}: 1 / 2. Page 3: one matches nothing.
+        # Page 1: {half, rope} and {rope}: 1 / 1. Page 2: {a, b} and {b, c}: 1 / 2. Page 3: one
+        # matches nothing.
         matches = [
             [hash_terms("half rope"), hash_terms("rope")],
             [hash_terms("a b"), hash_terms("b c")],
@@ -108,7 +111,8 @@ class TestPaper:
         assert pytest.approx(3 / 4) == F[0, 1] == F[1, 0]
 
     def test_lemma_1_fails_above_one_half(self) -> None:
-        # A star: the top path depends on all others. At .6 the four others weigh .7834 together, at .5 less than .5.
+        # A star: the top path depends on all others. At .6 the four others weigh .7834 together, at
+        # .5 less than .5.
         star = {(0, leaf) for leaf in range(1, 5)}
 
         assert [0] == greedy_mwis(rank_weights(5, 0.6), star)

@@ -37,7 +37,8 @@ ROOT = "http://shop.example"
 
 def product(n: int, open_tab: str = "") -> RawPage:
     tabs = "".join(
-        f"<li class={'on' if name == open_tab else 'off'}><a href='/p/{n}?tab={name}'>{name}</a></li>"
+        f"<li class={'on' if name == open_tab else 'off'}><a "
+        f"href='/p/{n}?tab={name}'>{name}</a></li>"
         for name in ("Overview", "Reviews", "Specs")
     )
     reviews = "<ol class=reviews><li>nice</li></ol>" if n % 3 else ""

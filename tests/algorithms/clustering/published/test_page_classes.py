@@ -84,7 +84,8 @@ class TestPaper:
     def test_a_model_costs_its_schemas_and_its_pages(self) -> None:
         p1, p2 = with_schema("p1", "123"), with_schema("p2", "12")
 
-        # 3 c_p + (3 c_i + 3 c_u) + (3 c_i + 2 c_u + 1 c_miss) against each page in a class of its own.
+        # 3 c_p + (3 c_i + 3 c_u) + (3 c_i + 2 c_u + 1 c_miss) against each page in a class of
+        # its own.
         assert mdl([(p1.schema, [p1, p2])]) == pytest.approx(3 + 5.4 + 5.4)
         assert mdl([(p1.schema, [p1]), (p2.schema, [p2])]) == pytest.approx(3 + 5.4 + 2 + 3.6)
 

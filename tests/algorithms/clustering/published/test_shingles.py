@@ -59,8 +59,8 @@ class TestPaper:
         assert counts == {MV1: 2, MV2: 0, MV3: 1}
 
     def test_example_3_1_by_our_own_order(self) -> None:
-        # In the order v1, v2, v3, ties to the mask whose wild cards stand highest: v1 takes mv2 from mv1, v2 mv3
-        # from mv1, v3 mv3 from mv2.
+        # In the order v1, v2, v3, ties to the mask whose wild cards stand highest: v1 takes mv2
+        # from mv1, v2 mv3 from mv1, v3 mv3 from mv2.
         assigned, counts = cluster_vectors([V1, V2, V3], 1)
 
         assert assigned == [MV2, MV3, MV3]

@@ -10,7 +10,8 @@ from clustering.algorithms.records.body_lists import CUT, FINDERS, lists_of_body
 from clustering.algorithms.records.page_model import MAX_ELEMENTS
 
 ROWS = "".join(
-    f"<li><h3><a href='/{n}'>Result number {n}</a></h3><p>What the thing {n} is about, at some length.</p></li>"
+    f"<li><h3><a href='/{n}'>Result number {n}</a></h3><p>What the thing {n} is about, "
+    "at some length.</p></li>"
     for n in range(12)
 )
 PAGE = f"<ul>{ROWS}</ul>".encode()

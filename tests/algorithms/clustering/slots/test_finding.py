@@ -21,7 +21,8 @@ def product(n: int) -> str:
     sizes = "".join(f"<li>{n + size}</li>" for size in range(1 + n % 3))
     return (
         f"<h1 itemprop=name>Thing {CITIES[n]}</h1><table><tr><th>Price<td>{n * 11} EUR{weight}"
-        f"<tr><th>Made in<td>{CITIES[n]}</table><h3>Sizes</h3><ul>{sizes}<li>Map it</ul><p>Phone: 0{n}"
+        f"<tr><th>Made in<td>{CITIES[n]}</table><h3>Sizes</h3><ul>{sizes}<li>Map "
+        f"it</ul><p>Phone: 0{n}"
     )
 
 

@@ -30,7 +30,8 @@ def list_page(number: int) -> bytes:
 def product(number: int, n_reviews: int) -> str:
     """Return a product with its reviews, which have fields of their own, one of them not always."""
     reviews = "".join(
-        f"<li class=review><b class=who>Reader {number}{k}</b> <span class=stars>{k + 1} of 5</span>"
+        f"<li class=review><b class=who>Reader {number}{k}</b> <span "
+        f"class=stars>{k + 1} of 5</span>"
         + (f"<p class=said>Said of thing {number}, part {k}.</p>" if k % 2 else "")
         for k in range(n_reviews)
     )

@@ -24,7 +24,8 @@ def regular(n: int) -> str:
 def on_sale(n: int, now: str = "strong class='price price--sale'", old: str = "s") -> str:
     tag, old_tag = now.split(maxsplit=1)[0], old.split(maxsplit=1)[0]
     return (
-        f"<li><h3 class=name>Tent {n}</h3><p class=pay><{old} class='price price--old'>€{n}9.00</{old_tag}> "
+        f"<li><h3 class=name>Tent {n}</h3><p class=pay><{old} class='price "
+        f"price--old'>€{n}9.00</{old_tag}> "
         f"<{now}>€{n}.00</{tag}></p></li>"
     )
 
@@ -44,7 +45,10 @@ def test_the_struck_price_is_never_the_price_even_where_most_are_on_sale() -> No
 
 def test_a_title_in_another_wrapper_is_a_title() -> None:
     plain = "<li><div><h2 class=headline>Story {n}</h2><p class=by>Ann {n}</p></div></li>"
-    lead = "<li><header><div><h1 class=headline>Story {n}</h1></div></header><p class=by>Bo {n}</p></li>"
+    lead = (
+        "<li><header><div><h1 class=headline>Story {n}</h1></div></header><p "
+        "class=by>Bo {n}</p></li>"
+    )
     values = table(*(plain.format(n=n) for n in (1, 2, 3)), lead.format(n=4))
 
     assert {"headline", "by"} == set(values)
@@ -69,7 +73,10 @@ def test_two_optional_fields_stay_apart(first: str, second: str) -> None:
 
 
 def test_two_of_one_name_in_one_record_stay_apart() -> None:
-    both = "<li><h3 class=name>Tent {n}</h3><b class=date>{n} May 2024</b><i class=date>{n} June 2024</i></li>"
+    both = (
+        "<li><h3 class=name>Tent {n}</h3><b class=date>{n} May 2024</b><i class=date>{n} "
+        "June 2024</i></li>"
+    )
     first = "<li><h3 class=name>Tent {n}</h3><b class=date>{n} May 2024</b></li>"
 
     assert {"name", "date", "date_2"} == set(

@@ -11,7 +11,10 @@ CARDS = "".join(
     f"<div class=card><h3><a href=/t/{n}>Teapot number {n}</a></h3><p>Holds {n} l</div>"
     for n in range(20)
 )
-SENTENCE = "<p>Water is boiled first and <a href=/w/{0}>poured</a> over the leaves, which takes a while.</p>"
+SENTENCE = (
+    "<p>Water is boiled first and <a href=/w/{0}>poured</a> over the leaves, "
+    "which takes a while.</p>"
+)
 
 
 def kind_of(body: str) -> PageKind:
@@ -43,7 +46,10 @@ class TestLists:
         assert () == kind_of(SENTENCE.format(1) * 30 + CARDS[:300]).lists
 
     def test_links_around_something_else_are_none(self) -> None:
-        links = "<div><a href=/{0}a>Some words here</a></div><div><a href=/{0}b>Some words here</a></div>"
+        links = (
+            "<div><a href=/{0}a>Some words here</a></div><div><a href=/{0}b>Some "
+            "words here</a></div>"
+        )
 
         assert () == kind_of(links.format(1) + SENTENCE.format(1) * 2 + links.format(2)).lists
         assert 1 == len(kind_of(links.format(1) + links.format(2)).lists)
@@ -80,7 +86,10 @@ class TestForms:
 
 
 def test_classes_and_ids_of_the_main_parts_are_noted() -> None:
-    body = "<body id=b class='wide product-page'><nav class=menu></nav><main class=m><nav class=n></nav><div id=d>"
+    body = (
+        "<body id=b class='wide product-page'><nav class=menu></nav><main class=m><nav "
+        "class=n></nav><div id=d>"
+    )
 
     assert ("b", "wide", "product-page", "m", "d") == kind_of(body).tokens
 

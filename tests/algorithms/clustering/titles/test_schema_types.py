@@ -68,7 +68,10 @@ class TestScripts:
 
 class TestElements:
     def test_a_thing_that_is_no_property_counts(self) -> None:
-        body = '<div itemscope itemtype="http://schema.org/Product"><p itemprop=offers itemtype="https://schema.org/Offer">'
+        body = (
+            '<div itemscope itemtype="http://schema.org/Product"><p itemprop=offers '
+            'itemtype="https://schema.org/Offer">'
+        )
 
         assert [("Product", 1)] == types_of(body)
 

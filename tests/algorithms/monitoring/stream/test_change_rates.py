@@ -23,7 +23,8 @@ def looks_of(*pages: tuple[int, float, float]) -> Looks:
 
 class TestPaper:
     def test_regular_looks_give_the_improved_estimator(self) -> None:
-        # Section 4.2: -log((unchanged + 0.5) / (looks + 0.5)) a look; here 6 of 10 daily looks saw a change.
+        # Section 4.2: -log((unchanged + 0.5) / (looks + 0.5)) a look; here 6 of 10 daily looks saw
+        # a change.
         assert math.log(10.5 / 4.5) / 24 == pytest.approx(change_rate(6, 6 * 24, 4 * 24))
 
     def test_changes_between_two_looks_are_not_missed(self) -> None:

@@ -18,8 +18,10 @@ from rules.bundle.extraction import MAX_TAGS_HERE, extract
 from tests.algorithms.rules.bundle.test_bundle import made_bundle
 
 SHEET = (
-    '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/">'
-    '<record><value name="name"><xsl:value-of select="{}"/></value></record></xsl:template></xsl:stylesheet>'
+    '<xsl:stylesheet version="1.0" '
+    'xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/">'
+    '<record><value name="name"><xsl:value-of '
+    'select="{}"/></value></record></xsl:template></xsl:stylesheet>'
 )
 SQUARE = "count(//br[count(preceding-sibling::br) &gt; count(following-sibling::br)])"
 CUBE = "count(//br[count(preceding-sibling::br[count(preceding-sibling::br) &gt; 1]) &gt; 5])"

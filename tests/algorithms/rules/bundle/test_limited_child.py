@@ -25,7 +25,8 @@ TEMPLATE = '<xsl:template match="/"><record><value name="name">{}</value></recor
 DOUBLING = (
     '<xsl:template name="more"><xsl:param name="t"/><xsl:call-template name="more">'
     '<xsl:with-param name="t" select="concat($t, $t)"/></xsl:call-template></xsl:template>'
-    '<xsl:template match="/"><record><xsl:call-template name="more"><xsl:with-param name="t" select="//body"/>'
+    '<xsl:template match="/"><record><xsl:call-template name="more"><xsl:with-param name="t" '
+    'select="//body"/>'
     "</xsl:call-template></record></xsl:template>"
 )
 ENDLESS = (

@@ -76,7 +76,10 @@ def written(
         )
         marks.append(places)
     return (
-        f"<html><body><h1>List</h1><div class=nav><i class=p>0</i></div><main>{body}</main></body></html>",
+        (
+            "<html><body><h1>List</h1><div class=nav><i "
+            f"class=p>0</i></div><main>{body}</main></body></html>"
+        ),
         marks,
     )
 

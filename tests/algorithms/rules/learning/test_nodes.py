@@ -9,7 +9,10 @@ from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.nodes import PageNodes, Walks, walk
 
-SHOP = "<body class='p q'><h1>Tent: 3</h1><ul><li>Price<li>25 EUR<li><b>Weight</b> 3 kg</ul>sold</body>"
+SHOP = (
+    "<body class='p q'><h1>Tent: 3</h1><ul><li>Price<li>25 EUR<li><b>Weight</b> 3 "
+    "kg</ul>sold</body>"
+)
 BLOG = "<body><p class=q>One<p>Two <i>three</i>"
 ARRAYS = (
     "parents",

@@ -97,5 +97,6 @@ def test_where_a_record_stands_on_its_page_is_no_feature_of_its_fields() -> None
         n for n, node in enumerate(index.nodes) if node.element.tag == "b" and node.text is None
     )
 
-    # The element itself and the first of its record, but not the list, the body and the page above them.
+    # The element itself and the first of its record, but not the list, the body and the page
+    # above them.
     assert {0, 1} == {position.level for position in positions(chain_of(index, Positive(bold, 0)))}

@@ -26,7 +26,10 @@ def test_pages_are_observed_in_their_order() -> None:
 
 
 def test_it_starts_without_django() -> None:
-    program = "import sys; sys.modules['django'] = None; import clustering.services.clusters.observer_child"
+    program = (
+        "import sys; sys.modules['django'] = None; import "
+        "clustering.services.clusters.observer_child"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=settings.BASE_DIR, capture_output=True, check=False
     )

@@ -1,7 +1,7 @@
 """A crawl as plainly as it can be written: one page after the other, breadth first, without a network or a database.
 
-It says what a crawl of any number of sites, connections and processes must come to. And sites made by chance
-that have what crawls meet.
+It says what a crawl of any number of sites, connections and processes must come to. And sites made
+by chance that have what crawls meet.
 """
 
 from __future__ import annotations
@@ -205,7 +205,10 @@ def made_page(chance: random.Random, path: str, linked: list[str]) -> Answer:
     place = linked.index(path) if path in linked else 0
     targets = [linked[(place + 1) % len(linked)], *chance.choices(linked, k=chance.randrange(1, 9))]
     items = "".join(f"<li><b>{_words(chance)}</b>{_written(chance, each)}" for each in targets)
-    more = "<a href='#top'>top</a><a href='mailto:x@y.example'>mail</a><a href='http://other.example/'>out</a>"
+    more = (
+        "<a href='#top'>top</a><a href='mailto:x@y.example'>mail</a><a "
+        "href='http://other.example/'>out</a>"
+    )
     section = "<div>" * chance.randrange(3) + f"<ul>{items}</ul>{more}"
     return Answer(f"<!doctype html><title>{path}</title><body>{section}".encode(), headers=HTML)
 

@@ -1,8 +1,8 @@
 """Whatever a page names and by whatever way, nothing connects to an address that is not allowed.
 
-The site answers at an address that is allowed; a canary listens at others of this machine, in every spelling.
-Its hosts belong to the site, so that only the guard stands before them. Each way has a control: where the
-canary's network is allowed, it is reached.
+The site answers at an address that is allowed; a canary listens at others of this machine, in every
+spelling. Its hosts belong to the site, so that only the guard stands before them. Each way has a
+control: where the canary's network is allowed, it is reached.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from tests.apps.core.test_commands import call, fail
 
 LIST = "<ul class=results>{}</ul>".format(
     "".join(
-        f"<li><h3><a href='/{n}'>Result number {n}</a></h3><p>What the thing {n} is about, at some length.</p></li>"
+        f"<li><h3><a href='/{n}'>Result number {n}</a></h3><p>What the thing {n} is about, "
+        "at some length.</p></li>"
         for n in range(12)
     )
 )

@@ -46,7 +46,10 @@ needs_chromium = pytest.mark.skipif(
     not Path(CHROMIUM).exists(), reason="CHROMIUM NOT FOUND: apt-get install chromium"
 )
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='90' height='90'><circle r='40'/></svg>"
-HOSTILE = "<h1>Boots</h1><script>location='http://127.0.0.1:{port}/a'</script><img src=http://127.0.0.1:{port}/b>"
+HOSTILE = (
+    "<h1>Boots</h1><script>location='http://127.0.0.1:{port}/a'</script><img "
+    "src=http://127.0.0.1:{port}/b>"
+)
 
 
 @pytest.fixture

@@ -352,7 +352,10 @@ class TestHostilePages:
         assert body == page_store().read(snapshot.body)
 
     def test_bring_no_text_that_the_database_refuses(self, shop: Site) -> None:
-        body = "<p><a href='/x&#0;&#xD800;\ufffe' title='\u0001'>a&#0;b&#xDFFF;c\0\ufffe</a><o:p><a href=/y>\U0010ffff</a>"
+        body = (
+            "<p><a href='/x&#0;&#xD800;\ufffe' title='\u0001'>a&#0;b&#xDFFF;c\0\ufffe</a><o:p><a "
+            "href=/y>\U0010ffff</a>"
+        )
         stored = store(
             shop, visit("/a", body.encode(), content_type="text/html\0\ud800; charset=utf-8")
         )

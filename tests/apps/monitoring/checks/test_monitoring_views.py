@@ -212,8 +212,8 @@ class TestSite:
         page = text(ops, "site_monitoring", "shop")
 
         assert (
-            'aria-label="redesigned: of 12 bellwethers 100% fail the shingle test, 100% the field test"'
-            in page
+            'aria-label="redesigned: of 12 bellwethers 100% fail the shingle test, '
+            '100% the field test"' in page
         )
         assert reverse("site_change", args=["shop", change.pk]) in page
         assert "Check now" in page

@@ -40,7 +40,10 @@ from vertex.core.services.jobs.jobs import claim_job, create_job, retry_job, run
 from vertex.core.services.jobs.requests import create_here, enqueue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
-LOST = "<html><head><title>Je nám líto</title></head><body><h1>Je nám líto</h1><p>Nic tu není, zkuste jinde nebo později {n}</p></body></html>"
+LOST = (
+    "<html><head><title>Je nám líto</title></head><body><h1>Je nám líto</h1><p>Nic tu není, "
+    "zkuste jinde nebo později {n}</p></body></html>"
+)
 
 ON_TRIAL = ({2, 3, 7, 10}, {1, 5, 6, 11})  # pages in another design, at two looks
 

@@ -258,7 +258,10 @@ def test_separators_among_stored_values_are_not_learnt() -> None:
     old = []
     for n in range(12):
         url = f"http://news.example/{n}"
-        body = f"<html><body><h1>Story {n}</h1><p>Tags: <a>town {n}</a>, <a>river {n}</a></p></body></html>"
+        body = (
+            f"<html><body><h1>Story {n}</h1><p>Tags: <a>town {n}</a>, "
+            f"<a>river {n}</a></p></body></html>"
+        )
         fresh[url] = FreshPage(url, body.encode(), "text/html")
         golden = line(tags=[f"town {n}", ",", f"river {n}"])
         old.append(OldPage(RawPage(url, b""), [golden]))

@@ -40,7 +40,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 ROPE = (
     "<html><head><title>{name} at Knots</title></head><body><div id='head'><a>Start</a></div>"
-    "<div class='box'><span class='title'>{name}</span><table><tr><td>Weight</td><td>{weight} g</td></tr>"
+    "<div class='box'><span "
+    "class='title'>{name}</span><table><tr><td>Weight</td><td>{weight} g</td></tr>"
     "<tr><td>Price</td><td><b>{price} EUR</b></td></tr></table></div></body></html>"
 )
 

@@ -46,12 +46,16 @@ from vertex.core.storage import page_store
 
 pytestmark = pytest.mark.django_db
 
-HEAD = '<?xml version="1.0"?>\n<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">\n'
+HEAD = (
+    '<?xml version="1.0"?>\n<xsl:stylesheet version="1.0" '
+    'xmlns:xsl="http://www.w3.org/1999/XSL/Transform">\n'
+)
 IMPORTED = (
     HEAD + '  <xsl:template match="/">\n    <record>\n'
     '      <value name="name"><xsl:value-of select="//h1"/></value>\n'
     '      <value name="price"><xsl:value-of select="//dd[1]"/></value>\n'
-    '      <xsl:if test="//dd[2]"><value name="weight"><xsl:value-of select="//dd[2]"/></value></xsl:if>\n'
+    '      <xsl:if test="//dd[2]"><value name="weight"><xsl:value-of '
+    'select="//dd[2]"/></value></xsl:if>\n'
     "    </record>\n  </xsl:template>\n</xsl:stylesheet>\n"
 )
 ENDLESS = IMPORTED.replace("//dd[1]", "count(//*[count(//*[count(//*[count(//*) > 1]) > 1]) > 1])")

@@ -76,7 +76,8 @@ class TestPrograms:
         typed_shop()
         path = exported(tmp_path, form)
         mean, first_day, n_links = duckdb.execute(
-            f"SELECT avg(price), min(published), count(*) FILTER (link LIKE 'https://%') FROM '{path}'"
+            "SELECT avg(price), min(published), count(*) FILTER (link LIKE 'https://%') "
+            f"FROM '{path}'"
         ).fetchall()[0]
 
         assert (pytest.approx(self.MEAN), date(2021, 3, 5), 3) == (mean, first_day, n_links)

@@ -42,10 +42,14 @@ def body(n: int) -> bytes:
     """Return a page whose text is broken by tags, entities, comments and a line break in each of its blocks."""
     word = WORDS[n % 10]
     items = "".join(f"<li>{one}</li>" for one in WORDS[: n % 3 + 1])
-    text = f"<p>The <b>{word}</b>en <i>d<u>e</u>sk</i> no.&nbsp;{n}<!-- c -->,<br>made by hand &amp; kept.</p>"
+    text = (
+        f"<p>The <b>{word}</b>en <i>d<u>e</u>sk</i> no.&nbsp;{n}<!-- c -->,<br>made by hand "
+        "&amp; kept.</p>"
+    )
     last = f"<p>Care:<script>1</script> oil it {n} times.</p>" if n % 2 else ""
     return (
-        f"<html><head><title>Desk {n}</title></head><body><h1>Desk {n}</h1><div class='about'>{text}"
+        f"<html><head><title>Desk {n}</title></head><body><h1>Desk {n}</h1><div "
+        f"class='about'>{text}"
         f"\n <ul>{items}</ul>{last}</div><div class='foot'><p>All desks</p></div></body></html>"
     ).encode()
 

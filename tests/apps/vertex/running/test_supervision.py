@@ -108,7 +108,10 @@ def test_a_child_that_may_end_badly_is_told_of_and_stops_nothing_else() -> None:
 
 
 def test_children_and_what_they_started_are_gone_at_the_end() -> None:
-    grandchild = "import subprocess, sys, time; c = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(c.pid); time.sleep(600)"
+    grandchild = (
+        "import subprocess, sys, time; c = subprocess.Popen([sys.executable, '-c', 'import time; "
+        "time.sleep(600)']); print(c.pid); time.sleep(600)"
+    )
 
     lines = supervise(python("worker", grandchild), until=lambda lines: len(lines) > 0)
 
@@ -117,7 +120,10 @@ def test_children_and_what_they_started_are_gone_at_the_end() -> None:
 
 
 def test_a_child_that_does_not_want_to_end_is_killed() -> None:
-    stubborn = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(os.getpid())\nwhile True: time.sleep(1)"
+    stubborn = (
+        "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        "print(os.getpid())\nwhile True: time.sleep(1)"
+    )
 
     lines = supervise(python("worker", stubborn), until=lambda lines: len(lines) > 0)
 
@@ -127,7 +133,8 @@ def test_a_child_that_does_not_want_to_end_is_killed() -> None:
 def test_children_do_not_outlive_a_supervisor_that_is_killed() -> None:
     code = (
         "from vertex.running.supervision import Child, Supervisor\nimport sys\n"
-        "child = Child('worker', [sys.executable, '-u', '-c', 'import os, time; print(os.getpid()); time.sleep(600)'])\n"
+        "child = Child('worker', [sys.executable, '-u', '-c', 'import os, time; "
+        "print(os.getpid()); time.sleep(600)'])\n"
         "Supervisor([child], lambda line: print(line, flush=True), {}).run()"
     )
     pid = run_until_first_line(code)

@@ -13,7 +13,8 @@ from vertex.core.storage import write_owner
 
 class Command(WorkCommand):
     help = (
-        "Let the folder of the page store be this installation's from now on, whatever it was: after it was "
+        "Let the folder of the page store be this installation's from now on, whatever it was: "
+        "after it was "
         "replaced by an empty one, or by one that was restored from elsewhere."
     )
 

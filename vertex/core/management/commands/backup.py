@@ -13,7 +13,10 @@ from vertex.core.storage import DiskFull, StoreAway
 
 
 class Command(WorkCommand):
-    help = "Write database and page store as one consistent set into FILE, while the product goes on working."
+    help = (
+        "Write database and page store as one consistent set into FILE, "
+        "while the product goes on working."
+    )
     failures = (DiskFull, StoreAway)
 
     def add_arguments(self, parser: CommandParser) -> None:

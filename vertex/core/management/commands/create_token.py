@@ -16,7 +16,8 @@ TOKEN_NAME = "command line"  # what the list of tokens calls it  # noqa: S105 - 
 
 class Command(WorkCommand):
     help = (
-        "Print a new API token, alone on its line. NAME is a user; where there is none, a service of that "
+        "Print a new API token, alone on its line. NAME is a user; where there is none, "
+        "a service of that "
         "name is made, a viewer of all sites. Every run makes another token."
     )
     failures = (

@@ -17,7 +17,8 @@ from vertex.core.services.people.tokens import AccountClosed
 
 class Command(WorkCommand):
     help = (
-        "Create a user with a role, or give the role to a user who is there. Without --password-stdin a new "
+        "Create a user with a role, or give the role to a user who is there. "
+        "Without --password-stdin a new "
         "user gets a random password, printed once and to be changed at the first log-in."
     )
     failures = (
@@ -37,7 +38,8 @@ class Command(WorkCommand):
         parser.add_argument(
             "--password-stdin",
             action="store_true",
-            help="read the password from the first line of standard input; an existing user gets it too",
+            help="read the password from the first line of standard input; "
+            "an existing user gets it too",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -13,7 +13,8 @@ from vertex.core.services.people import second_factors
 
 class Command(WorkCommand):
     help = (
-        "Remove the apps, passkeys and recovery codes of a person who lost them. The next log-in asks for "
+        "Remove the apps, passkeys and recovery codes of a person who lost them. "
+        "The next log-in asks for "
         "the password alone."
     )
 

@@ -25,5 +25,6 @@ class Command(WorkCommand):
         summary = backup.restore(options["file"].resolve())
         n_rows = sum(summary["rows"].values())
         self.notice(
-            f"{n_rows:,} rows and {summary['n_bodies']:,} page bodies as of {summary['made_at'][:19]}"
+            f"{n_rows:,} rows and {summary['n_bodies']:,} page bodies as of "
+            f"{summary['made_at'][:19]}"
         )

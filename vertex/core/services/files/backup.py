@@ -1,9 +1,9 @@
 """Keep database and page store as one consistent set in a file, and bring them back.
 
 The file is a tar archive: `backup.json` (when, which migrations, how many rows),
-`rows/<app>.<model>.jsonl.zst` and `bodies/<name>.zst`. Rows are read from one state of the database; the
-bodies they name cannot vanish meanwhile, because the page store is held. Nothing in it depends on the make of
-the database: SQLite can be backed up and PostgreSQL restored.
+`rows/<app>.<model>.jsonl.zst` and `bodies/<name>.zst`. Rows are read from one state of the
+database; the bodies they name cannot vanish meanwhile, because the page store is held. Nothing in
+it depends on the make of the database: SQLite can be backed up and PostgreSQL restored.
 """
 
 from __future__ import annotations

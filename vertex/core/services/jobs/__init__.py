@@ -1,8 +1,8 @@
 """Jobs: create, claim, run and sweep them; and whether the machinery behind them is alive.
 
-Start at `requests`: to add a job, write its work (a function of a `JobRun`), declare its `JobKind` beside it,
-write a function that checks what it is given and returns a `JobRequest`, and register the kind in the app's
-`tasks.py`. docs/decisions/jobs.md says why a job is a row.
+Start at `requests`: to add a job, write its work (a function of a `JobRun`), declare its `JobKind`
+beside it, write a function that checks what it is given and returns a `JobRequest`, and register
+the kind in the app's `tasks.py`. docs/decisions/jobs.md says why a job is a row.
 
 - `requests`: kinds of jobs, requests, and `enqueue`, `create_here`, `run_here`
 - `jobs`: the row: its lease, progress, end, cancelling and retrying

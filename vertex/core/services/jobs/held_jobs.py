@@ -44,8 +44,8 @@ class JobProgress:
 def why_not_held(runs: Iterable[JobRun]) -> dict[int, Exception]:
     """Return, by job, why those may not go on that were cancelled or taken over.
 
-    The rows stay locked until the caller's transaction ends: what is written in it counts only for jobs that
-    are still held.
+    The rows stay locked until the caller's transaction ends: what is written in it counts only for
+    jobs that are still held.
     """
     lease_by_job = {run.job.pk: run.lease for run in runs}
     rows = Job.objects.select_for_update(no_key=True).filter(

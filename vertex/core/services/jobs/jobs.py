@@ -48,7 +48,8 @@ CUT_STATES = ("08", "57P")  # of PostgreSQL: connection exceptions, and what an 
 MAX_TITLE_CHARS = 200
 MAX_MESSAGE_CHARS = 300
 MAX_TRIES = 5
-# A process that fetches holds many jobs, so that its death says little of each: see `fetch_service`.
+# A process that fetches holds many jobs, so that its death says little of each:
+# see `fetch_service`.
 MAX_TRIES_OF_FETCHING = 8
 MAX_ERROR_CHARS = 2000
 
@@ -117,9 +118,10 @@ class JobRun:
     ) -> None:
         """Renew the lease and record the progress.
 
-        Call it inside the transaction that writes a step's results: the step then counts only if the
-        lease still holds. `n_done` counts over the whole job: when it grows beyond what the last worker
-        reached, the job is getting on and has all its tries again. Raises LeaseLost or JobCancelled.
+        Call it inside the transaction that writes a step's results: the step then counts only
+        if the lease still holds. `n_done` counts over the whole job: when it grows beyond what
+        the last worker reached, the job is getting on and has all its tries again. Raises
+        LeaseLost or JobCancelled.
         """
         changes: dict[str, Any] = {}
         if n_done is not None:
@@ -181,9 +183,9 @@ def create_job(
 ) -> Job:
     """Create the row of a job and ring for a worker when the transaction commits, unless it is due later.
 
-    One that is reserved is done by this process at once: to all others it is due a while later, so that
-    none takes it away. Raises JobExists if one of the same key is unfinished. The apps ask for jobs by
-    `requests`, which also writes the audit entry.
+    One that is reserved is done by this process at once: to all others it is due a while later, so
+    that none takes it away. Raises JobExists if one of the same key is unfinished. The apps ask for
+    jobs by `requests`, which also writes the audit entry.
     """
     now = timezone.now()
     if is_reserved:
@@ -217,8 +219,8 @@ def create_job(
 def ring(job: Job) -> bool:
     """Send the broker a message that a job is due, and return whether it was reached.
 
-    If not, the sweeper rings again. Jobs that fetch need no ring: the processes that do them look for what is
-    due by themselves.
+    If not, the sweeper rings again. Jobs that fetch need no ring: the processes that do them look
+    for what is due by themselves.
     """
     if job.queue == Job.Queue.FETCH:
         return True
@@ -439,7 +441,10 @@ def _fail_or_wait(run: JobRun, error: Exception) -> None:
     n_tries, max_tries = run.held.values_list("n_tries", "max_tries").first() or (0, 0)
     message = f"{type(error).__name__}: {error}"
     if _is_disk_full(error):
-        room = f"Have at least {settings.MIN_FREE_MB} MB free in {settings.VAR_DIR}, then retry the job."
+        room = (
+            f"Have at least {settings.MIN_FREE_MB} MB free in {settings.VAR_DIR}, "
+            "then retry the job."
+        )
         _end(run, Job.State.FAILED, error=f"The disk is full: {error}. {room}")
     elif n_tries >= max_tries:
         _end(run, Job.State.FAILED, error=message)

@@ -15,8 +15,8 @@ from vertex.core.storage import reads_are_noted
 def within_limits(work: Work) -> Work:
     """Return the work of a job with limits around it.
 
-    The pages that its last step had read when another process ended in the middle of it are weighed first:
-    one that is too heavy by itself is left out then, and does not end this process, too.
+    The pages that its last step had read when another process ended in the middle of it are weighed
+    first: one that is too heavy by itself is left out then, and does not end this process, too.
     """
 
     @wraps(work)

@@ -1,7 +1,7 @@
 """Ask for a job: a declared kind of work, a checked request, and the three verbs that take it.
 
-A function such as `crawl_request(site=…)` checks what it is given and returns a `JobRequest`; nothing is in
-the database yet. `enqueue` gives it to a worker, `run_here` does it in this process.
+A function such as `crawl_request(site=…)` checks what it is given and returns a `JobRequest`;
+nothing is in the database yet. `enqueue` gives it to a worker, `run_here` does it in this process.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def run_here(
 ) -> Job:
     """Do a job in this process and return it when it is done.
 
-    An unfinished job that asks for the same is continued, also after its process was killed. Raises JobExists
-    where another one is unfinished, JobNotClaimed where another process is at it, and JobFailed with the
-    job's error.
+    An unfinished job that asks for the same is continued, also after its process was killed. Raises
+    JobExists where another one is unfinished, JobNotClaimed where another process is at it, and
+    JobFailed with the job's error.
     """
     job = claim_or_create(request, actor=actor)
     return finish_here(job, request.kind.work, report=report)
@@ -80,7 +80,8 @@ def run_here(
 def claim_or_create(request: JobRequest, *, actor: User | None = None) -> Job:
     """Return the job to do here for a request: an unfinished one that asks for the same, or a new one.
 
-    An unfinished job that asks for something else is cancelled if its process was killed. Raises JobExists.
+    An unfinished job that asks for something else is cancelled if its process was
+    killed. Raises JobExists.
     """
     try:
         return create_here(request, actor=actor)

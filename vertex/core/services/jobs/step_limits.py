@@ -1,8 +1,8 @@
 """What a process may take that reads pages by itself: processor time for each step, and memory.
 
-Nothing but the kernel interrupts libxml2. A step that takes too much ends its process. Of a job, another
-process goes on then; until that a file names the pages that the step has read, for whoever asks which is to
-blame.
+Nothing but the kernel interrupts libxml2. A step that takes too much ends its process. Of a job,
+another process goes on then; until that a file names the pages that the step has read, for whoever
+asks which is to blame.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One piece of heavy work a person at a time: whoever asks for many at once holds up nobody else.
 
-The turn is an entry of the cache, which all processes share; it ends by itself where its process was killed.
-Where the cache is away, everybody has a turn.
+The turn is an entry of the cache, which all processes share; it ends by itself where its process
+was killed. Where the cache is away, everybody has a turn.
 """
 
 from __future__ import annotations

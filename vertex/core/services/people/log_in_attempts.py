@@ -1,15 +1,16 @@
 """Check a password or the code after it, and make guessing slow without shutting its owner out.
 
-Every failure is a row, so that all web processes count together. After a few failures an attempt has to wait,
-longer each time, and an attempt that comes too early is neither tried nor counted. Failures count three ways:
+Every failure is a row, so that all web processes count together. After a few failures an attempt
+has to wait, longer each time, and an attempt that comes too early is neither tried nor counted.
+Failures count three ways:
 
 - by user name, whether there is such a user or not;
 - by address, an IPv6 address by its /64 network;
-- by device: a browser in which the person logged in before counts on its own. Whoever fills up the count of
-  somebody's name from elsewhere therefore cannot keep that person out.
+- by device: a browser in which the person logged in before counts on its own. Whoever fills up the
+  count of somebody's name from elsewhere therefore cannot keep that person out.
 
-Codes of a second factor are counted in the same way and apart from passwords: whoever has the password cannot
-set the count of codes back by entering it again.
+Codes of a second factor are counted in the same way and apart from passwords: whoever has the
+password cannot set the count of codes back by entering it again.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ class VariedPasswordValidator:
         text = password.casefold()
         if len(set(text)) < MIN_DIFFERENT or _is_repeated(text) or _is_run(text):
             raise ValidationError(
-                "This password repeats itself or follows the keyboard. Take several words that have "
+                "This password repeats itself or follows the keyboard. "
+                "Take several words that have "
                 "nothing to do with each other.",
                 code="password_too_plain",
             )

@@ -47,7 +47,8 @@ class LastAdministrator(Exception):
 
     def __init__(self, user: User) -> None:
         super().__init__(
-            f"{user.username} is the last administrator for all sites. Make somebody else one first."
+            f"{user.username} is the last administrator for all sites. "
+            "Make somebody else one first."
         )
 
 
@@ -81,7 +82,8 @@ def create_user(
 ) -> User:
     """Create an account; without a password it cannot log in until one is set.
 
-    Raises BadUsername or NameTaken. The password is taken as it is: check it with `check_password_strength`.
+    Raises BadUsername or NameTaken. The password is taken as it is: check it with
+    `check_password_strength`.
     """
     user = User(
         username=AbstractUser.normalize_username(username),
@@ -282,7 +284,8 @@ def _locked(user: User) -> Iterator[None]:
 def _keeping_an_administrator(user: User) -> Iterator[None]:
     """Undo a change that leaves nobody who can let others in, and raise LastAdministrator.
 
-    The administrators' rows are held meanwhile: two of them cannot demote each other at the same time.
+    The administrators' rows are held meanwhile: two of them cannot demote each other at
+    the same time.
     """
     administrators = User.objects.administrators()
     locked = administrators.order_by("pk").select_for_update(no_key=True).values_list("pk")

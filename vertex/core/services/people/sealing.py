@@ -1,7 +1,7 @@
 """Seal what the database keeps and nobody may read there, such as the passwords by which a site is logged in.
 
-The key follows from the installation's secret key and stands in no table: a copy of the database, a backup or
-an export holds nothing that can be read without it.
+The key follows from the installation's secret key and stands in no table: a copy of the database, a
+backup or an export holds nothing that can be read without it.
 """
 
 from __future__ import annotations

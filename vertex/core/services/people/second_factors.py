@@ -1,6 +1,7 @@
 """Second factors of people: who needs one, who has which, and what is done where one is lost.
 
-What people do with theirs is recorded where django-allauth tells of it: its views call no service of ours.
+What people do with theirs is recorded where django-allauth tells of it: its views call no
+service of ours.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from django.dispatch import receiver
 from vertex.core.models import Role, User
 from vertex.core.services.people import audit
 
-# Codes on paper are for the day on which the others are lost: they alone ask for nothing at a log-in.
+# Codes on paper are for the day on which the others are lost: they alone ask for nothing at
+# a log-in.
 ASKING: Final = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 WORDS: Final = {
     Authenticator.Type.TOTP: "app",

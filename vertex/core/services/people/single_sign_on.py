@@ -23,7 +23,8 @@ class NobodyKnown(Exception):
     def __init__(self) -> None:
         super().__init__(
             "There is no open account with the e-mail address that you logged in with. Ask an "
-            "administrator of this installation to add you, or to enter this address at your account."
+            "administrator of this installation to add you, "
+            "or to enter this address at your account."
         )
 
 
@@ -31,8 +32,8 @@ class NobodyKnown(Exception):
 def person_named_by(claims: Mapping[str, Any]) -> User:
     """Return the person with the address that the provider has verified. Raises NobodyKnown.
 
-    The address must be one that an administrator entered, and one person's only. Where the installation
-    says so, a person who is not known is added, without a role.
+    The address must be one that an administrator entered, and one person's only. Where the
+    installation says so, a person who is not known is added, without a role.
     """
     email = claims.get("email")
     # Some providers write "false".

@@ -117,7 +117,8 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Find out who this is, before the library lets anybody in."""
         claims = _claims_of(sociallogin)
-        # Nobody ties an account of the provider's to their own: an administrator enters the address.
+        # Nobody ties an account of the provider's to their own: an administrator enters
+        # the address.
         if claims is None or sociallogin.state.get("process") != "login":
             raise _refusal(request, "Single sign-on did not work. Try again.")
         if sociallogin.is_existing:

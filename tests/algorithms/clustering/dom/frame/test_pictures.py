@@ -41,7 +41,8 @@ def test_a_font_is_what_its_bytes_are() -> None:
         (b"<g onclick='ran()' fill='red'/>", '<g fill="red"></g>'),
         (b"<use href='#a'/><use href='http://x/#a'/>", '<use href="#a"></use><use></use>'),
         (b"<image xmlns:xlink='http://www.w3.org/1999/xlink' xlink:href='http://x/a.png'/>", "<image></image>"),
-        (b"<image href='data:image/png;base64,AA'/>", '<image href="data:image/png;base64,AA"></image>'),
+        (b"<image href='data:image/png;base64,AA'/>", ('<image '
+                                                      'href="data:image/png;base64,AA"></image>')),
         (b"<foreignObject><p>x</p></foreignObject>", "<metadata><metadata></metadata></metadata>"),
         (b"<style>@import 'http://x/';rect{fill:url(http://x/)}</style>", "<style>rect{fill:linear-gradient(transparent,transparent)}</style>"),
         (b"<animate attributeName='href' values='javascript:ran()'/>", "<metadata></metadata>"),

@@ -124,10 +124,14 @@ class TestMap:
         assert stored == shown
 
     def test_rows_get_the_body_that_browsers_give_them(self) -> None:
-        html = "<table><caption>c</caption><tr><td>1</td></tr> <!-- x --> <tr><td>2</td></tr><tfoot></tfoot></table>"
+        html = (
+            "<table><caption>c</caption><tr><td>1</td></tr> <!-- x --> "
+            "<tr><td>2</td></tr><tfoot></tfoot></table>"
+        )
 
         assert (
-            "<table><caption>c</caption><tbody><tr><td>1</td></tr> <!----> <tr><td>2</td></tr></tbody>"
+            "<table><caption>c</caption><tbody><tr><td>1</td></tr> <!----> "
+            "<tr><td>2</td></tr></tbody>"
             "<tfoot></tfoot></table>" == body_of(html)
         )
 
@@ -141,7 +145,8 @@ class TestSafety:
         [
             ("<p><script>ran()</script>", "<p><vertex-script></vertex-script></p>"),
             ("<p onclick=ran() class=a>x</p>", '<p class="a">x</p>'),
-            ("<a href=javascript:ran() target=_top ping=/p>x</a>", '<a href="#." tabindex="-1">x</a>'),
+            ("<a href=javascript:ran() target=_top ping=/p>x</a>", ('<a href="#." '
+                                                                   'tabindex="-1">x</a>')),
             ("<a name=top>x</a>", '<a tabindex="-1">x</a>'),
             ("<form action=/a method=post><input name=q formaction=/b></form>", '<form><input name="q" tabindex="-1"></input></form>'),
             ("<iframe src=/a width=300 height=90></iframe>", '<vertex-iframe width="300" height="90" style="--vertex-width:300px;--vertex-height:90px;"></vertex-iframe>'),
@@ -149,10 +154,14 @@ class TestSafety:
             ("<x-price style='top:1px;background:url(/a)'>x</x-price>", '<x-price style="top:1px;background:linear-gradient(transparent,transparent)">x</x-price>'),
             ("<a:b>x</a:b>", "<vertex-unknown>x</vertex-unknown>"),
             ("<p>a<wbr>b</p>", "<p>a<vertex-wbr>b</vertex-wbr></p>"),
-            ("<svg viewbox='0 0 1 1' onload=ran()><lineargradient id=g /><use xlink:href='#g' /><use href='/x#g'/></svg>",
-             '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><linearGradient id="g"></linearGradient><use href="#g"></use><use></use></svg>'),
-            ("<svg><rect fill='url(#g)' stroke='url(http://x/#g)' transform='rotate(4)'/><script>ran()</script></svg>",
-             '<svg xmlns="http://www.w3.org/2000/svg"><rect fill="url(#g)" transform="rotate(4)"></rect><g></g></svg>'),
+            (("<svg viewbox='0 0 1 1' onload=ran()><lineargradient id=g /><use xlink:href='#g' "
+             "/><use href='/x#g'/></svg>"),
+             ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><linearGradient '
+             'id="g"></linearGradient><use href="#g"></use><use></use></svg>')),
+            (("<svg><rect fill='url(#g)' stroke='url(http://x/#g)' "
+             "transform='rotate(4)'/><script>ran()</script></svg>"),
+             ('<svg xmlns="http://www.w3.org/2000/svg"><rect fill="url(#g)" '
+             'transform="rotate(4)"></rect><g></g></svg>')),
             ("<img name=currentScript id=a>", '<img id="a"></img>'),
             ("<p><style>@import '/a.css';p{color:red}</style>", "<p><style>p{color:red}</style></p>"),
             ("<p><style type=text/template><b></style>", '<p><vertex-style type="text/template"></vertex-style></p>'),
@@ -167,7 +176,10 @@ class TestSafety:
         text = rendered("<script>ran()</script><p>x</p>", script=script)
 
         assert [
-            '<script nonce="once" src="/static/inside.js" data-token="tok&quot;en" data-parent="https://vertex.example">'
+            (
+                '<script nonce="once" src="/static/inside.js" data-token="tok&quot;en" '
+                'data-parent="https://vertex.example">'
+            )
         ] == re.findall(r"<script[^>]*>", text)
         assert text.endswith("</script></html>")
 
@@ -200,10 +212,14 @@ class TestFiles:
 
     def test_all_that_a_page_is_drawn_with_is_wanted_once_in_its_order(self) -> None:
         html = (
-            "<base href=/shop/><link rel='stylesheet' href=a.css><link rel='alternate stylesheet' href=no.css>"
-            "<link rel=preload as=style href=b.css><style>@font-face{src:url(f.woff2)}p{background:url(c.png)}</style>"
-            "<img src=d.png><img src=d.png><img src='data:image/png;base64,x'><img srcset='e.png 1x, f.png 2x'>"
-            "<p style='background:url(g.png)'><script src=x.js></script><iframe src=y></iframe><svg><image href=h.png /></svg>"
+            "<base href=/shop/><link rel='stylesheet' href=a.css><link rel='alternate "
+            "stylesheet' href=no.css>"
+            "<link rel=preload as=style "
+            "href=b.css><style>@font-face{src:url(f.woff2)}p{background:url(c.png)}</style>"
+            "<img src=d.png><img src=d.png><img src='data:image/png;base64,x'><img "
+            "srcset='e.png 1x, f.png 2x'>"
+            "<p style='background:url(g.png)'><script src=x.js></script><iframe "
+            "src=y></iframe><svg><image href=h.png /></svg>"
         )
         tree = parse_page(html.encode()).tree
         assert tree is not None

@@ -26,8 +26,14 @@ def test_what_is_to_be_seen_stays() -> None:
         "<link rel=stylesheet href=//evil.example><base href=//evil.example>",
         "<meta http-equiv=refresh content='0;url=//evil.example'>",
         "<a href='javascript:alert(1)'>x</a><img src=//evil.example/a.png srcset=x>",
-        "<svg onload=alert(1)><script>alert(1)</script></svg><form action=//evil.example><input></form>",
-        "<template><script>alert(1)</script></template><noscript><img src=//evil.example></noscript>",
+        (
+            "<svg onload=alert(1)><script>alert(1)</script></svg><form "
+            "action=//evil.example><input></form>"
+        ),
+        (
+            "<template><script>alert(1)</script></template><noscript><img "
+            "src=//evil.example></noscript>"
+        ),
         "<!-- <script>alert(1)</script> --><video poster=//evil.example></video>",
     ],
 )

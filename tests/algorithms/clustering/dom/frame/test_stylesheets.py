@@ -50,7 +50,8 @@ def resolve(written: str) -> str | None:
         ("@font-face{src:url(a.eot);src:url(a.ttf),url(a.woff2)}", '@font-face{src:local("");src:local(""),url("font:https://shop.example/a.woff2")}'),
         ("@import 'a.css' screen;@import url(b.css);p{top:0}@import 'c.css';", '@import url("sheet:https://shop.example/a.css") screen;@import url("sheet:https://shop.example/b.css");p{top:0}'),
         ("@\\69mport 'a.css';", '@import url("sheet:https://shop.example/a.css");'),
-        ("@supports (display:grid){@media print{p{top:0}}}", "@supports (display:grid){@media print{p{top:0}}}"),
+        ("@supports (display:grid){@media print{p{top:0}}}", ("@supports (display:grid){@media "
+                                                             "print{p{top:0}}}")),
         ("", ""),
         ("@", "@"),
     ],
@@ -72,7 +73,8 @@ def test_a_style_attribute_is_cleaned_in_the_same_way() -> None:
 def test_stored_files_take_the_places_of_the_marks() -> None:
     sheets = {"https://shop.example/a.css": 'q{background:url("image:https://shop.example/b.png")}'}
     css = clean_stylesheet(
-        "@import 'a.css' layer(x) supports(display:grid) print;@import 'a.css' layer;@import 'gone.css';"
+        "@import 'a.css' layer(x) supports(display:grid) "
+        "print;@import 'a.css' layer;@import 'gone.css';"
         "p{background:url(b.png),url(gone.png)}@font-face{src:url(gone.woff)}",
         resolve,
     )
