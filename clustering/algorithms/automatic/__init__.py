@@ -21,5 +21,6 @@ near_twins, exclusive_fields  pages of one template that a section or fields tel
 resplit         a stricter grouping of one cluster
 weights/        the trained trees, made by: python -m benchmarks.joins
 
-Import from outside: `auto`, and `resplit` for clusters that people split. Pure.
+Import from outside: `auto`, and for clusters that people split `resplit` and the `assign` of
+`profile_model`. Pure.
 """

@@ -3,12 +3,13 @@
 Paper:      None; the measures are those of `auto`, weighed on the cluster's own pages only.
 Notation:   The bound is the profile distance up to which two groups are one. A part is large where
             it has at least so many pages and such a share as is asked for.
-Readings:   The steps of `split_pages`, in their order; the first that makes parts decides: 1.
-            Join the closest profiles up to LOOSEST and take the bound back by STEP, down to
-            APART, until two parts have MIN_PAGES_APART pages and a share of SMALL: what differs
-            by more are types.
-            2. Look for near-twins. 3. Take the bound further back, down to
-            STRICTEST, until two parts have MIN_PAGES pages and a share of LARGE, then of SMALL.
+Readings:   The steps of `split_pages`, in their order; the first that makes parts decides:
+            1. Join the closest profiles up to LOOSEST and take the bound back by STEP, down to
+               APART, until two parts have MIN_PAGES_APART pages and a share of SMALL: what differs
+               by more are types.
+            2. Look for near-twins.
+            3. Take the bound further back, down to STRICTEST, until two parts have MIN_PAGES pages
+               and a share of LARGE, then of SMALL.
             Pages in no part that is large enough go to the part whose profile is the nearest. Pages
             that are alike within STRICTEST stay together: they cannot be told apart by their looks.
 Cost:       Quadratic in the distinct pages, as `auto`.
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from clustering.algorithms.automatic.feature_table import FeatureTable, tabulate
 from clustering.algorithms.automatic.near_twins import split_twins
 from clustering.algorithms.automatic.page_features import PageFeatures
-from clustering.algorithms.automatic.profile_model import assign, model_of
+from clustering.algorithms.automatic.profile_model import model_of
 from clustering.algorithms.automatic.profiles import (
     Join,
     distances_to,
@@ -37,8 +38,6 @@ from clustering.algorithms.grouping import Grouping, TooManyPages, grouping_of
 from clustering.algorithms.url_patterns import address_patterns
 
 Pages = NDArray[np.intp]
-
-__all__ = ["assign", "split_pages"]
 
 MAX_PAGES = 5_000  # distances between all pairs of 5,000 pages take 100 MB and a minute
 LOOSEST, STRICTEST, STEP = 0.9, 0.1, 0.9

@@ -1,8 +1,8 @@
 """Group pages that have the same few paths of least hash.
 
 Paper:      Buttler, "A Short Survey of Document Structure Similarity Algorithms" (2004), as the
-            baseline of Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), sections 3.1 and
-            5.
+            baseline of Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), sections 3.1
+            and 5.
 Notation:   W, the paths of a page; k, the size of a shingle -> `SHINGLE_SIZE`.
 Readings:   Path shingles are KeyClus without key paths, so a path is that of KeyClus: the tags from
             the root to any element, each with its id and its class, once a page. A shingle is in

@@ -1,7 +1,7 @@
 """Find records by clustering the subtrees of a page and ranking the clusters, as the paper has it.
 
-Paper:      Shen and Karger, "U-REST: An Unsupervised Record Extraction System" (WWW 2007), section
-            2.
+Paper:      Shen and Karger, "U-REST: An Unsupervised Record Extraction System" (WWW 2007),
+            section 2.
 Notation:   phi(T_i, T_j) -> `Phi.margin`; psi(C) -> `Psi.margin`; T -> an element's number in the
             page model.
 Readings:   phi's features are similarities within [0, 1]: matching nodes of the best alignment by

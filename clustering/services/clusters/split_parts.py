@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from clustering.algorithms.automatic.resplit import assign
+from clustering.algorithms.automatic.profile_model import assign
 from clustering.algorithms.grouping import Model
 from clustering.models import ClusterChange, Clustering, PageMembership
 from clustering.services.clusters.observer_processes import observe_stored

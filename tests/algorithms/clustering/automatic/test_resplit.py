@@ -7,7 +7,8 @@ import random
 import pytest
 
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
-from clustering.algorithms.automatic.resplit import MAX_PAGES, assign, split_pages
+from clustering.algorithms.automatic.profile_model import assign
+from clustering.algorithms.automatic.resplit import MAX_PAGES, split_pages
 from clustering.algorithms.grouping import Grouping, RawPage, TooManyPages
 
 BOOK = "<h1>Book {n}</h1><p class=price>{n} EUR</p><ul><li>{n}a<li>{n}b</ul>"
