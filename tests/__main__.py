@@ -82,7 +82,7 @@ def all_steps(arguments: list[str]) -> list[Step]:
 
 
 def files_of_the_second_pass() -> list[str]:
-    """Return the files of tests in which a mark asks for PostgreSQL: to collect the others takes long."""
+    """Return the test files where a mark asks for PostgreSQL: collecting all files takes long."""
     return [
         str(path.relative_to(ROOT))
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
@@ -132,7 +132,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run_tests(command: list[str], cache: Path = CACHE) -> tuple[int, list[str]]:
-    """Run tests, a few failed ones again alone; return the status and the tests that passed only then."""
+    """Run tests, and a few failed ones again alone; return the status and what passed only then."""
     command = [*command, "-o", f"cache_dir={cache}"]
     status = run([*command, "--cache-clear"])
     if status != TESTS_FAILED:
@@ -182,7 +182,7 @@ def environment() -> dict[str, str]:
 
 
 def print_missing_programs() -> None:
-    """Name each program that is not on this machine, with the command that installs it on Debian."""
+    """Name each program missing on this machine, with the command that installs it on Debian."""
     for program, package in PACKAGE_BY_PROGRAM.items():
         if shutil.which(program) is None:
             console.print(

@@ -1,4 +1,4 @@
-"""Find the tests of what changed: what git calls changed, the tests beside it and the nearest that import it."""
+"""Find the tests of what changed: by git, those beside a file and the nearest that import it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_TEST_FILES = 24
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The test files to run, the nearest first, and those that import what changed and are left out."""
+    """The test files to run, nearest first, and those left out though they import what changed."""
 
     run: Sequence[str]
     left_out: Sequence[str]
@@ -46,7 +46,7 @@ def choose(changed: Sequence[str]) -> Choice:
 
 
 def changed_files() -> list[str]:
-    """Return what differs from main, uncommitted files too; on main itself, from the commit before."""
+    """Return what differs from main, also uncommitted; on main itself, from the commit before."""
     base = _base()
     differing = _git("diff", "--name-only", base) if base else []
     return sorted({*differing, *_git("ls-files", "--others", "--exclude-standard")})
@@ -88,7 +88,7 @@ def _tests_of_room(path: PurePosixPath) -> Iterator[PurePosixPath]:
 
 
 def _test_folders(path: PurePosixPath) -> list[PurePosixPath]:
-    """Return where the tests of a product file may stand: its app and room, with its layer or without."""
+    """Return where a product file's tests may stand: by app and room, with the layer or without."""
     parts = path.parent.parts
     if parts[:1] == ("templates",):
         return [PurePosixPath("tests/apps", *parts[1:])]
@@ -110,7 +110,7 @@ def _test_folders(path: PurePosixPath) -> list[PurePosixPath]:
 
 
 def _tests_that_import(changed: set[str]) -> list[PurePosixPath]:
-    """Return the test files that import a changed module, over as few other modules as possible first."""
+    """Return the test files that import a changed module, those with the shortest chain first."""
     if not changed:
         return []
     importers = _importers_by_module()
@@ -139,7 +139,7 @@ def _importers_by_module() -> dict[str, set[str]]:
 
 
 def _imports_of(path: Path) -> Iterator[str]:
-    """Yield each name that a file imports; what is imported from a package may be a module itself."""
+    """Yield each name that a file imports; a name imported from a package may be a module."""
     for node in ast.walk(parse_source(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

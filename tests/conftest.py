@@ -1,4 +1,4 @@
-"""What all tests share: an installation of their own, thrown away at the end, and the servers they ask for."""
+"""What all tests share: an own installation, thrown away at the end, and the servers they need."""
 
 from __future__ import annotations
 
@@ -118,13 +118,16 @@ class WholeFilesScheduling(LoadScopeScheduling):  # type: ignore[misc]
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Build once what the tests of a file share. (The groups of pytest-xdist group nothing with pytest 9.)"""
+    """Build once what the tests of a file share.
+
+    The groups of pytest-xdist group nothing with pytest 9.
+    """
     return WholeFilesScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Have the file copied below taken for the database of the tests; a server's database is dropped."""
+    """Keep the file copied below as the tests' database; a server's database is dropped."""
     return not IS_POSTGRES
 
 
@@ -159,12 +162,12 @@ TransactionTestCase._fixture_teardown = empty_tables  # type: ignore[attr-define
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """Let each test connect where it likes: an earlier one may have run a program in this process."""
+    """Let each test connect anywhere: an earlier one may have run a program in this process."""
     import_module("clustering.fetching.way_out").connection_watch.is_service = None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a server that is not there, and say so; measurements are for the full runs."""
+    """Skip tests whose server is missing, with the reason; measurements belong to the full runs."""
     # The longest first, so that none is left over at the end.
     items.sort(key=lambda item: "journeys" not in item.path.parts)
     reasons = {

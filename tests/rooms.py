@@ -1,4 +1,4 @@
-"""The rooms of the product for docs/ARCHITECTURE.md: `python -m tests.rooms` writes their tables anew."""
+"""The rooms of the product in docs/ARCHITECTURE.md: `python -m tests.rooms` writes their tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ END = "<!-- The end of the rooms. -->\n"
 
 
 def rooms() -> dict[str, str]:
-    """Return the folders of modules with the first sentence of what each says of itself, app by app."""
+    """Return the folders of modules with the first sentence of their docstring, app by app."""
     return {
         str(init.parent.relative_to(ROOT)): first_sentence(init.read_text())
         for app in APPS

@@ -50,7 +50,7 @@ class ServerFailed(Exception):
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """Yield the address of a PostgreSQL: the given one, or one started for the time of the context."""
+    """Yield the address of a PostgreSQL: the given one, or one started while the context lasts."""
     if given := os.environ.get(POSTGRES_URL):
         yield given
         return
@@ -144,7 +144,7 @@ def own_redis(port: int = 0) -> Iterator[str]:
 
 @contextmanager
 def rabbitmq() -> Iterator[str]:
-    """Yield the address of a RabbitMQ: the given one, or one started for the time of the context."""
+    """Yield the address of a RabbitMQ: the given one, or one started while the context lasts."""
     if given := os.environ.get(RABBITMQ_URL):
         yield given
         return
@@ -205,7 +205,7 @@ def find_redis() -> Path:
 
 
 def find_rabbitmq() -> Path:
-    """Return the path of the script that starts RabbitMQ as any user, which Debian's own wrapper refuses."""
+    """Return the script that starts RabbitMQ as any user; Debian's own wrapper refuses that."""
     for path in sorted(
         Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server")
     ):
@@ -276,7 +276,7 @@ def _stop(process: subprocess.Popen[bytes], first: signal.Signals) -> None:
 
 
 def _die_with_parent() -> None:
-    """Ask the kernel to end this process when the one that started it ends, however that happens."""
+    """Ask the kernel to end this process when its parent ends, in whatever way."""
     _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -308,7 +308,7 @@ def _is_open(folder: Path) -> bool:
 
 
 def _readable_binaries(binaries: Path, folder: Path) -> Path:
-    """Return the binaries, or a copy of them where the user that servers run as cannot reach them."""
+    """Return the binaries, or a copy where the user that servers run as cannot reach them."""
     if os.geteuid() != 0 or all(_is_open(part) for part in (binaries, *binaries.parents)):
         return binaries
     prefix, package = binaries.parent, binaries.parent.parent
@@ -412,7 +412,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _run_in_front(command: list[str], environ: dict[str, str]) -> int:
-    """Run the command until it ends; a Ctrl-C goes to it by the terminal, any other end is passed on."""
+    """Run the command until it ends; the terminal sends it Ctrl-C, any other end is passed on."""
     process = subprocess.Popen(command, env=environ, preexec_fn=_die_with_parent)  # noqa: PLW1509 - as above
     try:
         while True:

@@ -1,4 +1,4 @@
-"""Pages and rules made up by hypothesis, and what a rule means by its definition: its XPaths, one by one."""
+"""Pages and rules made up by hypothesis, and what a rule means by definition, XPath by XPath."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Site:
 
 
 def make_museum(seed: int = 0) -> list[MadePage]:
-    """Return the pages of a museum: works, prints with an edition, artists, rooms, shows, letters, errors."""
+    """Return museum pages: works, prints with edition, artists, rooms, shows, letters, errors."""
     site = Site(random.Random(f"museum {seed}"))
     works = [f"http://museum.example/coll.asp?nr={number}" for number in range(1001, 1141)]
     artists = [f"http://museum.example/artist.asp?nr={number}" for number in range(31)]
@@ -225,7 +225,7 @@ def _letter(site: Site) -> str:
 
 
 def make_jobs(seed: int = 0) -> list[MadePage]:
-    """Return the pages of a jobs portal: jobs, employers, results, advice, salaries, events, expired jobs."""
+    """Return job portal pages: jobs, employers, results, advice, salaries, events, expired jobs."""
     site = Site(random.Random(f"jobs {seed}"))
     numbers = [str(number) for number in site.chance.sample(range(10**6, 10**7), 400)]
     jobs, employers, others = numbers[:150], numbers[150:190], numbers[190:]

@@ -1,4 +1,4 @@
-"""Documents that no author would admit to: tags that cross, tables without rows, names that are none."""
+"""Documents that no author would admit to: tags that cross, tables without rows, bad names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What many tests begin with is built once in a process; a test is given its rows and files again."""
+"""What many tests begin with is made once a process; each test is given its rows and files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TableRows:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a function has written into an empty database and into the folders of an installation."""
+    """What a function has written into an empty database and an installation's folders."""
 
     tables: list[TableRows]
     folder: Path
@@ -54,7 +54,7 @@ def keep(name: str, build: Callable[[], object]) -> None:
 
 
 def bring_back(name: str) -> bool:
-    """Write what was kept, as if it were made now; write nothing where one of its tables holds rows."""
+    """Write what was kept, dated as if made now; write nothing if one of its tables holds rows."""
     kept = _kept_by_name.get(name)
     if kept is None or any(_has_rows(each.table) for each in kept.tables):
         return False

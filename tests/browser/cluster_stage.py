@@ -1,4 +1,4 @@
-"""A site's pages in clusters, written row by row: a current clustering and a site model beside it."""
+"""A site's pages in clusters, written row by row: a current clustering with a site model."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def shop(people: dict[str, User]) -> Site:
 
 @pytest.fixture
 def expected_complaints() -> list[str]:
-    """Return parts of what the browser may complain of; a test that provokes an error adds to it."""
+    """Return parts of complaints that the browser may make; a test of an error adds its own."""
     return []
 
 
@@ -137,7 +137,7 @@ def open_page(
 
 
 def _press_when_ready(page: Page) -> Callable[..., None]:
-    """Return a key press that waits for the page's scripts: a page may be seen before it listens to keys."""
+    """Return a key press that waits for the page's scripts: a page may show before it listens."""
     press = page.keyboard.press
 
     def wait_and_press(key: str, **options: Any) -> None:

@@ -26,7 +26,7 @@ from vertex.demo.sites.server import DemoServer
 
 
 def demo_snapshots(name: str, edition: str, n: int, settings: Settings) -> list[Snapshot]:
-    """Store pages of a demo site, one of each kind first, with the assets that its server hands out."""
+    """Store pages of a demo site, one of each kind first, with the assets that its server gives."""
     demo = sites.load(name, edition)
     by_type: dict[str, list[str]] = {}
     for path, page in demo.pages.items():
@@ -84,7 +84,10 @@ def inside(page: Page) -> Frame:
 
 
 def wait_for(page: Page, kind: str, n: int) -> list[Any]:
-    """Return what the frame told of a kind, once it is so much. The page's policy lets nothing else wait."""
+    """Return the messages of a kind from the frame, once there are n.
+
+    The page's policy forbids other ways to wait.
+    """
     result: list[Any] = page.evaluate(WAIT, [kind, n, PATIENCE])
     return result
 
@@ -171,7 +174,7 @@ def shown_name(element: etree._Element) -> str:
 
 
 def fill_window(page: Page, width: int = 1280) -> None:
-    """Let the frame fill the window, and the window hold the whole page: nothing needs to be scrolled."""
+    """Let the frame fill the window and the window hold the whole page, so that nothing scrolls."""
     page.evaluate(FILL)
     page.frames[1].evaluate(SETTLED)  # a page that grows later would scroll under the clicks
     height = page.frames[1].evaluate("document.documentElement.scrollHeight")

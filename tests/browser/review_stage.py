@@ -37,7 +37,7 @@ class ReviewStage(NamedTuple):
 
 
 def set_review_stage(people: dict[str, User], *, breaks_names: bool = False) -> ReviewStage:
-    """Return a proposed rule with pages to judge and its impact; where asked, one that changes the names."""
+    """Return a proposed rule with impact and pages to judge; `breaks_names` changes the names."""
     site = shop(30)
     for number in (1, 3):
         annotate_product(site, number)

@@ -1,4 +1,4 @@
-"""An editor who knows the truth and uses only the keyboard: confirms what is right and corrects what is not.
+"""An editor who knows the truth and only uses keys: confirms what is right, corrects the rest.
 
 Every key counts, each character that is typed into the search as well. The editor stops where the
 product says that no further page is needed.
@@ -63,7 +63,7 @@ class ScriptedEditor:
         self.page.wait_for_url("**/rules/**")
 
     def wait_for_proposals(self) -> None:
-        """Wait until the page shows what is proposed: nothing was typed, so it is what a person sees."""
+        """Wait until the page shows its proposals: nothing was typed, so a person sees the same."""
         expect(self.page.locator(".sample:not(.is-waiting)[data-prepared]")).to_be_visible()
         self.wait_until_saved()
 
@@ -96,7 +96,7 @@ class ScriptedEditor:
         return [name for name in names if name]
 
     def shown(self, name: str) -> list[str]:
-        """Return what would be written down: what is said already, or the proposal that is sure enough."""
+        """Return what would be written down: what is said already, or a proposal if sure enough."""
         row = self.row(name)
         if "is-open" not in (row.get_attribute("class") or ""):
             values = row.locator(".annotated-value .annotated-text").all_text_contents()

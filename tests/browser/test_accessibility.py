@@ -1,4 +1,4 @@
-"""What the rules of axe, headings and colours ask for; `test_widths` looks at every page by them."""
+"""What axe, headings and colours require; `test_widths` looks at every page in this way."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def heading_gaps(page: Page) -> list[str]:
 
 
 def too_wide(page: Page) -> list[str]:
-    """Return that a page is wider than the window, if it still is when all that loads later stands."""
+    """Return a complaint if the page, once all late parts are there, is wider than the window."""
     for _ in range(100):
         if fits(page):
             return []

@@ -1,4 +1,4 @@
-"""Clusters in a real browser: the map, moving pages with the keyboard, reviewing with single keys."""
+"""Clusters in a real browser: the map, moving pages by keyboard, reviewing by single keys."""
 
 from __future__ import annotations
 

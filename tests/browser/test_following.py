@@ -1,4 +1,4 @@
-"""Pages follow the work of their site: what a job changed shows without a reload, and nothing typed is lost."""
+"""Pages follow their site's jobs: changes show without a reload, and nothing typed is lost."""
 
 from __future__ import annotations
 

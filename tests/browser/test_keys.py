@@ -116,7 +116,7 @@ def test_g_leads_to_each_place_and_slash_to_the_search(open_page: OpenPage, shop
 
 
 def go_by_key(page: Page, key: str, path: str) -> None:
-    """Press g and a key until the page is there: on a busy machine the two may come too far apart."""
+    """Press g and a key until the page opens: a busy machine may put too much time between them."""
 
     def is_there() -> bool:
         page.keyboard.press("g")

@@ -1,4 +1,4 @@
-"""A stored page in its frame: as it looks, every element by its number, marks above it that change nothing."""
+"""A stored page in its frame: as it looks, elements numbered, with marks that change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reviews in a real browser: judged by one key a page, impact side by side, force with a reason, roll back."""
+"""Reviews in a browser: one key a page, impact side by side, force with a reason, roll back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def serious_problems(page: Page) -> list[str]:
-    """Return what axe finds serious on the page itself; what is in the frame is somebody else's page."""
+    """Return what axe finds serious on the page itself; the page in its frame is a stranger's."""
     page.locator(".skeleton").first.wait_for(state="detached")
     page.evaluate(AXE.read_text())
     options = {"resultTypes": ["violations"], "iframes": False}

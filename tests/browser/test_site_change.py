@@ -1,4 +1,4 @@
-"""A site is redesigned at night: the alarm, both pages side by side, the repair by keys, records again."""
+"""A site is redesigned at night: alarm, both pages side by side, repair by keys, records again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def host(people: dict[str, User], loopback: None) -> Iterator[Shop]:
 
 
 def let_night_pass(site: Site, host: Shop) -> None:
-    """Redesign the site, let the clock begin its check, and let workers check it and propose a repair."""
+    """Redesign the site; the clock plans its check, workers check it and propose a repair."""
     make_default_schedules()
     host.make = with_banner
     planned = Schedule.objects.get().next_at

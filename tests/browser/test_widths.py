@@ -1,4 +1,4 @@
-"""Every page fits its window at any usual width, breaks no word of ours, and can be used by everybody.
+"""Every page fits its window at any usual width, breaks none of our words, and serves everybody.
 
 Each page is loaded once, and looked at in all widths, by the rules of axe where it is wide, narrow
 and in the dark.
@@ -80,7 +80,7 @@ def give_long_names(site: Site) -> None:
 
 
 def kept_list_with_troubles(site: Site) -> KeptList:
-    """Return a list with a long name and address whose last visit failed, and none began after it."""
+    """Return a list with a long name and address; its last visit failed and none began since."""
     kept_list = add_list(
         site=site,
         name="New arrivals of the spring collection, as the shop itself announces them",
@@ -104,7 +104,7 @@ def kept_list_with_troubles(site: Site) -> KeptList:
 
 
 def misfits(page: Page) -> list[str]:
-    """Return that the page is too wide for its window, which words it breaks, and what it cuts off."""
+    """Return that the page is too wide, if it is, which words it breaks and texts it cuts off."""
     return [
         *too_wide(page),
         *(f"breaks {word}" for word in page.evaluate(BROKEN_WORDS)),
@@ -113,7 +113,7 @@ def misfits(page: Page) -> list[str]:
 
 
 def findings(page: Page, address: str, *, by_axe: bool) -> list[str]:
-    """Return what is wrong with a page at any width; by the rules of axe at two, and in the dark."""
+    """Return a page's faults at all widths; `by_axe` adds what axe finds at two and in the dark."""
     page.emulate_media(color_scheme="light")
     page.goto(address)
     results = []

@@ -1,4 +1,4 @@
-"""Texts that take a regular expression as long as it can be made to take, read off the expression itself.
+"""Texts that a regular expression takes as long as possible for, read off the expression itself.
 
 A backtracking expression is slow where a repeat takes much and what follows then fails, or where
 every position begins a match that fails far behind. So each repeat gives texts: what leads to it,

@@ -1,4 +1,4 @@
-"""`make check` runs the tests of what changed: those beside it first, then the nearest that import it."""
+"""`make check` runs the tests of changes: those beside the files, then the nearest importers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Settings, commands, glossary nouns and links are documented, and the documents name things that exist."""
+"""Settings, commands, glossary nouns and links are documented; documents name what exists."""
 
 import re
 from pathlib import Path

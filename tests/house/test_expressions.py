@@ -1,4 +1,7 @@
-"""No regular expression of the product takes long for any text: it holds the interpreter's lock meanwhile."""
+"""No regular expression of the product takes long for any text.
+
+It would hold the interpreter's lock meanwhile.
+"""
 
 import ast
 import importlib
@@ -126,7 +129,7 @@ def seconds_for(expression: Expression, text: str) -> float:
 
 
 def slowness(expression: Expression) -> tuple[float, str]:
-    """Return the longest time that an expression takes for a text that is bad for it, and that text's make."""
+    """Return the longest time that an expression takes for one of its bad texts, and that text."""
     length = LONGEST_TEXT.get(expression.name, LENGTH)
     suspects = []
     for text in bad_texts(expression.pattern):

@@ -1,4 +1,4 @@
-"""No modules import each other in a circle, and the contract of the pure packages fails where it is broken."""
+"""No modules import each other in a circle; the contract of the pure packages reports a breach."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ CONTRACTS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def cycle_in(imports: Mapping[str, set[str]]) -> list[str]:
-    """Return the modules of a circle of imports, the first one at its end again; none if there is none."""
+    """Return a circle of imports, its first module again at the end; nothing if there is none."""
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:

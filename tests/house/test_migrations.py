@@ -22,7 +22,7 @@ LEFT_BLANK = {"keptlist": {"url"}}
 
 
 def steps() -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """Return each migration of ours with the one that it changes, in the order in which they are run."""
+    """Return each migration of ours with the one before it, in the order in which they are run."""
     executor = MigrationExecutor(connection)
     graph = executor.loader.graph
     plan = executor.migration_plan(graph.leaf_nodes(), clean_start=True)
@@ -70,7 +70,7 @@ def models_at(target: tuple[str, str]) -> set[str]:
 
 
 def rows_at(target: tuple[str, str], *, fill: bool) -> dict[str, list[dict[str, Any]]]:
-    """Migrate to a state, put rows of each kind into it where asked, and return all rows by model."""
+    """Migrate to a state, fill it with rows of each kind if asked, and return all rows by model."""
     state = MigrationExecutor(connection).migrate([target])
     ours = [model for model in state.apps.get_models() if model._meta.app_label == target[0]]
     if fill:

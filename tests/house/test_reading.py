@@ -177,7 +177,7 @@ def way_to_parser(start: Name) -> list[Name]:
 
 
 def way_to(ends: set[Name], start: Name) -> list[Name]:
-    """Return by what a name leads to one of some others, the shortest way; nothing where it does not."""
+    """Return the shortest way by which a name leads to one of some others; nothing if none does."""
     ways = deque([[start]])
     seen = {start} | CUT
     while ways:

@@ -1,4 +1,7 @@
-"""Rooms: each is listed in docs/ARCHITECTURE.md, none is too large to look over, tests stand where the modules do."""
+"""Rooms are listed in docs/ARCHITECTURE.md and small enough to look over.
+
+Tests stand where the modules do.
+"""
 
 import ast
 import re
@@ -101,7 +104,7 @@ def n_files_in(folder: Path) -> int:
 
 
 def test_tests_of_pure_modules_are_named_after_them() -> None:
-    """A module's tests are `test_<module>.py`, or `test_<module>_<subject>.py` where they are many."""
+    """A module's tests are in `test_<module>.py`; many, in `test_<module>_<subject>.py`."""
     strays = [
         str(test.relative_to(ROOT))
         for test in (TESTS / "algorithms").rglob("test_*.py")

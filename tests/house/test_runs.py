@@ -15,7 +15,7 @@ def test_the_second_pass_runs_the_files_that_are_marked() -> None:
 
 
 class TestFailedTests:
-    """Tests of files that another process runs: they fail as long as a mark of a first attempt is missing."""
+    """Tests in files that another process runs, failing until a first attempt has left its mark."""
 
     UNSTEADY = """
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The units of systemd in the documents can be loaded, and keep the product from what it does not need."""
+"""The systemd units of the documents load, and keep the product from what it does not need."""
 
 from __future__ import annotations
 

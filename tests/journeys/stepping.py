@@ -40,7 +40,7 @@ def hurry(**_: object) -> None:
 
 @worker_process_init.connect
 def wait_for_jump(**_: object) -> None:
-    """Move the clock of this process by the seconds that a file of the test holds, once it is there."""
+    """Move this process's clock by the seconds that a file of the test holds, once it exists."""
     if JUMP and not time_machine.escape_hatch.is_travelling():
         threading.Thread(target=_jump, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Kill a crawl again and again in the middle: nothing is lost, nothing doubled, and the end is the same."""
+"""Kill a crawl in the middle, again and again: nothing lost, nothing doubled, the same end."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Installation:
 
 
 def routes() -> dict[str, Any]:
-    """Return a site with all that a crawl meets: pages, redirects, errors, a host that is busy for a moment."""
+    """Return a site with what a crawl meets: pages, redirects, errors, files, forbidden paths."""
     pages: dict[str, Any] = {"/": page("/1", "/2", "/3", "/moved", "/gone", "/file", "/private/x")}
     for number in range(1, N_PAGES):
         below = [f"/{each}" for each in range(3 * number + 1, min(3 * number + 4, N_PAGES))]
@@ -121,7 +121,7 @@ def kill_in_the_middle(installation: Installation) -> bool:
 
 
 def kill_until_done(installation: Installation, n_left: int) -> int:
-    """Kill a crawl up to so often, let it finish, and return how often it was at work when killed."""
+    """Kill a crawl at most so often, let it finish, and return how often it was killed at work."""
     n_kills = 0
     while n_kills < n_left and kill_in_the_middle(installation):
         n_kills += 1

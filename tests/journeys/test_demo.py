@@ -1,4 +1,4 @@
-"""A newcomer runs the demo; an editor crawls one of its sites and finds every page that a visitor could reach."""
+"""A newcomer runs the demo; an editor crawls one of its sites and finds every reachable page."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_redesigned_site_keeps_its_pages_and_gets_new_snapshots() -> None:
 
 @pytest.fixture(scope="module")
 def newcomer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the environment of an installation that is empty; that `up` migrates one is shown in `test_up`."""
+    """Return the environment of an empty installation; `test_up` shows that `up` migrates one."""
     inherited = {
         name: text
         for name, text in os.environ.items()

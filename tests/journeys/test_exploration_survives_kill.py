@@ -1,4 +1,4 @@
-"""Kill an exploration in the middle: it goes on with what it has, and ends with the same model and pages."""
+"""Kill an exploration in the middle: it goes on with what it has; model and pages are the same."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def result_of(installation: Installation, site: str) -> Any:
 
 
 def kill_in_the_middle(installation: Installation, site: str, n_at_least: int) -> bool:
-    """Start the exploration, kill it when so many pages were visited, and say whether it was at work then."""
+    """Start the exploration, kill it after so many pages; return whether it was at work then."""
     with installation.start(CRAWL, site, *HOW) as process:
         while process.poll() is None:
             job = installation.rows(JOB)

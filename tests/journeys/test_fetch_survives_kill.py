@@ -1,4 +1,4 @@
-"""Kill the process that crawls many sites, again and again: nothing is lost on any of them, nothing doubled."""
+"""Kill the process that crawls many sites, again and again: no site loses or doubles anything."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def is_at_work(installation: Installation, n_enough: int) -> bool:
 
 
 def kill_until_done(installation: Installation) -> int:
-    """Kill the process in the middle of its crawls, until all are done or it was killed often enough."""
+    """Kill the process in the middle of its crawls until all are done or it died often enough."""
     n_kills = 0
     process = installation.start("manage.py", "fetch", log="fetch")
     while n_kills < N_KILLS and not are_done(installation):

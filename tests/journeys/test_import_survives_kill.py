@@ -1,4 +1,4 @@
-"""Kill an import again and again in the middle: nothing is lost, nothing doubled, and the end is the same."""
+"""Kill an import in the middle, again and again: nothing lost, nothing doubled, the same end."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ class Installation:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """A manifest with all that an import meets: pages, pages again with other bytes, bad lines of each kind."""
+    """Return a manifest with all that an import meets.
+
+    It holds pages, pages again with other bytes, and bad lines of each kind.
+    """
     folder = tmp_path / "source"
     folder.mkdir()
     numbers = random.Random(4)
@@ -128,7 +131,7 @@ def arguments(installation: Installation, source: Path) -> list[str]:
 
 
 def kill_in_the_middle(installation: Installation, source: Path, numbers: random.Random) -> bool:
-    """Start the import, kill it at some moment after another batch, and say whether it was at work then."""
+    """Start the import, kill it soon after another batch; return whether it was at work then."""
     n_before = installation.rows(JOB)[0][1] if installation.rows(JOB) else 0
     with installation.start(*arguments(installation, source)) as process:
         while process.poll() is None:
@@ -182,7 +185,7 @@ def test_an_import_that_is_killed_again_and_again_ends_like_an_undisturbed_one(
 def test_an_import_whose_progress_is_forgotten_does_not_end_the_same(
     source: Path, tmp_path: Path
 ) -> None:
-    """Without the place where the last batch ended, pages that stand twice in the source are doubled."""
+    """If the place where the last batch ended is lost, pages twice in the source are doubled."""
     calm = Installation(tmp_path / "calm")
     calm.do(*arguments(calm, source))
     expected = calm.all_rows()

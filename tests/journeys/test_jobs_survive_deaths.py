@@ -1,4 +1,4 @@
-"""Jobs die, or lose their database, at points of their transactions: nothing is lost, doubled or called gone."""
+"""Jobs die or lose their database inside transactions: nothing is lost, doubled or called gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Database, broker and page store go away in the middle of jobs and come back: the jobs end by themselves.
+"""Database, broker and page store fail and return in the middle of jobs: the jobs still end.
 
 Nothing is lost, nothing is doubled, and the clock ticks again. Each fault is preceded by the proof
 that work was in progress. The rarer ones belong to the full runs: a standby takes over, all

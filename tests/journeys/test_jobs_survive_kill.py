@@ -1,4 +1,4 @@
-"""Workers are killed in the middle of their jobs, again and again: no result is lost, none counts twice.
+"""Workers are killed in the middle of their jobs, again and again: each result counts once.
 
 The workers, the broker and the database are real; each kill is preceded by the proof that work
 was in progress.

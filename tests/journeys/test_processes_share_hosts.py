@@ -1,4 +1,4 @@
-"""Three processes and a check fetch from five hosts: none is asked sooner or more often than it wants.
+"""Three processes and a check fetch from five hosts: none is asked too soon or too often.
 
 What was asked and when is what the hosts themselves saw.
 """
@@ -64,7 +64,10 @@ def routes() -> dict[str, Any]:
 
 
 class Busy:
-    """An answer that comes after one of 429 or 503, which asks to come back later: at a time, if not in seconds."""
+    """An answer that follows a refusal of status 429 or 503.
+
+    The refusal's Retry-After is in seconds or, where none are given, a time of day.
+    """
 
     def __init__(self, answer: Answer, status: int, retry_after: str) -> None:
         self.answer, self.status, self.retry_after = answer, status, retry_after
@@ -110,7 +113,7 @@ def busy_host(status: int, retry_after: str) -> FakeHost:
 
 
 def closed_host() -> FakeHost:
-    """Return a host that opens at the third try, and then wants every other page of many left alone."""
+    """Return a host that opens at the third try and then forbids every other one of many pages."""
     robots = [
         Answer(b"User-agent: *\nDisallow: /0/no/"),
         Answer(status=500),

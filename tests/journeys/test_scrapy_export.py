@@ -39,7 +39,7 @@ SLOW_SECONDS = 0.3  # that robots.txt is on its way
 
 
 class ListSite(ThreadingHTTPServer):
-    """Lists that the first page leads to, some of them disallowed; it remembers what it was asked for."""
+    """Lists that the first page leads to, some of them disallowed; it remembers each request."""
 
     asked_paths: list[str]
 

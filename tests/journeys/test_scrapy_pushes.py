@@ -1,4 +1,4 @@
-"""A real Scrapy project pushes the pages of its spider: killed in the middle and run again, none is lost."""
+"""A real Scrapy project pushes its pages: killed in the middle and run again, it loses none."""
 
 from __future__ import annotations
 

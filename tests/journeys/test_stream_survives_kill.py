@@ -1,4 +1,4 @@
-"""The clocks, the process that fetches and the worker that extracts are killed while the stream flows.
+"""Clocks, the process that fetches and the worker that extracts die while the stream flows.
 
 All processes and the database are real. Each page is visited once but for what was under way, each
 change reaches the records once, and no step of the chain starts twice for the same pages.

@@ -1,4 +1,4 @@
-"""What visits that learn are held against: the best schedule, and the least that a learner needs."""
+"""What visits that learn are compared with: the best schedule and the least a learner needs."""
 
 from __future__ import annotations
 

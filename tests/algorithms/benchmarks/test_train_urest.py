@@ -1,4 +1,4 @@
-"""What the ranker of records learns from: generated pages, and scores as they are when it is used."""
+"""What the ranker of records learns from: generated pages, with scores as they are in use."""
 
 import numpy as np
 import pytest

@@ -50,7 +50,7 @@ def test_what_each_algorithm_observes_comes_back(algorithm: str) -> None:
 
 
 def in_order(part: Any) -> Any:
-    """Return part of a message with the members of sets, which have no order, in that of their spelling."""
+    """Return part of a message with the members of its unordered sets sorted by their spelling."""
     if not isinstance(part, list):
         return part
     parts = [in_order(each) for each in part]

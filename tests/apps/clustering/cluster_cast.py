@@ -42,7 +42,7 @@ def shop_of(
 
 
 def clustering_of(shop: Shop, found: Mapping[str | None, str] | Mapping[str, str]) -> Clustering:
-    """Make a clustering in which an algorithm found these clusters, with what people changed repeated."""
+    """Make a clustering in which an algorithm found these clusters; repeat the cluster changes."""
     Clustering.objects.filter(site=shop.site).update(is_current=False)
     clustering = Clustering.objects.create(site=shop.site, algorithm="auto", is_current=True)
     there = set(Page.objects.filter(site=shop.site).values_list("pk", flat=True))

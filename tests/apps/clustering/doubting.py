@@ -1,4 +1,4 @@
-"""A clusterer with doubts: by the first word of addresses, in doubt of neighbours, obeying answers."""
+"""A clusterer by the first word of addresses: it doubts neighbours and obeys answers."""
 
 from __future__ import annotations
 

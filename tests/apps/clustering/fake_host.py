@@ -1,4 +1,4 @@
-"""A web server on loopback whose every answer a test decides, down to the bytes; and a port that counts."""
+"""A web server on loopback, each answer set by a test to the byte; and a port that counts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def moved(location: str, status: int = 302) -> Answer:
 
 
 class FakeHost(ThreadingHTTPServer):
-    """A server of routes: an answer, or a function of the request that returns one. Others are 404."""
+    """A server of routes, each an answer or a function of the request; any other path gives 404."""
 
     daemon_threads = True
     block_on_close = False
@@ -175,7 +175,7 @@ class Canary:
 
 @contextmanager
 def canary(*addresses: str) -> Iterator[Canary]:
-    """Listen on one port of all these addresses and count who connects; each gets a short answer."""
+    """Listen on one port of all these addresses and count visitors; each gets a short answer."""
     first = socket.create_server((addresses[0], 0), family=_family(addresses[0]))
     bird = Canary(first.getsockname()[1])
     others = [

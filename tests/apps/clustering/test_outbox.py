@@ -1,4 +1,4 @@
-"""Messages are claimed by one worker, signed, sent again after longer waits, and given up at last."""
+"""Messages are claimed by one worker, signed, retried after longer waits, and at last given up."""
 
 from __future__ import annotations
 

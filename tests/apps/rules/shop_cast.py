@@ -36,7 +36,7 @@ def product(n: int, *, price: str = "", name: str = "") -> tuple[str, bytes, str
 
 
 def shop(n: int = N) -> Site:
-    """Return a site of so many products and half as many articles, clustered, that describes products."""
+    """Return a clustered site of `n` products and half as many articles that describes products."""
     if n == N and bring_back("shop"):
         return Site.objects.get(name="shop")
     return build_shop(n)
@@ -89,7 +89,10 @@ def annotate_product(site: Site, n: int) -> None:
 
 
 def listing(n: int = 8, *, site: Site | None = None) -> Site:
-    """Return a site of list pages, of which the first two are annotated; every second item has no price."""
+    """Return a site of list pages; the first two are annotated.
+
+    Every second item has no price.
+    """
     site = site or site_of("shop")
     store(
         site, [(f"list/{page}", list_page(page).encode(), "text/html") for page in range(1, n + 1)]

@@ -1,4 +1,4 @@
-"""A site with a history of every kind, its export, and what of an export must be the same elsewhere."""
+"""A site with a history of every kind, its export, and what has to be the same elsewhere."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def rows_of(file: Path, label: str) -> list[dict[str, Any]]:
 
 
 def history(file: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return all rows that an import carries over, each number of a row as its place among its kind."""
+    """Return all rows that an import carries over, with ids replaced by places in their table."""
     labels = ("core.site", *site_export.NAMED, *site_import.CARRIED)
     rows = {label: rows_of(file, label) for label in labels}
     place_by_number: dict[str, dict[int, int]] = defaultdict(dict)

@@ -29,7 +29,7 @@ RABBITMQ, REDIS, FOLDER = "amqp://broker//", "redis://broker/0", "filesystem://"
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_connects_again_after_the_database_was_restarted() -> None:
-    """What the clock and the workers do between two tasks must notice that their connection is dead."""
+    """What clock and workers do between two tasks must notice that their connection is dead."""
     worker = DjangoWorkerFixup(celery.app)
     task = celery.app.tasks["celery.backend_cleanup"]
     for _ in range(3):  # a worker that has been at work for a while

@@ -1,4 +1,4 @@
-"""The settings of an installation: what must be said, what is refused, and what production switches on."""
+"""An installation's settings: which are required, what is refused, what production switches on."""
 
 import atexit
 import ipaddress

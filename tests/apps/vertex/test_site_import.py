@@ -1,4 +1,7 @@
-"""The export of a site is the same site in another installation, and what is no export is refused in words."""
+"""The export of a site is the same site in another installation.
+
+A file that is no export is refused with a reason.
+"""
 
 from __future__ import annotations
 

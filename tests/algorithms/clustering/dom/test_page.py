@@ -1,4 +1,4 @@
-"""Bytes of any kind become a tree, or nothing with the reason why; in linear time and without a crash."""
+"""Bytes of any kind become a tree, or nothing and a reason: in linear time, without a crash."""
 
 from __future__ import annotations
 

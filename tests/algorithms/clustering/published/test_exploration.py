@@ -92,7 +92,7 @@ def test_a_site_of_hardly_anything_ends_well(n_pages: int) -> None:
 
 
 def museum() -> tuple[dict[str, PageLinks], dict[str, str]]:
-    """Make a site that one program answers for: only the query says what a page is. Return its pages and types."""
+    """Return the pages and types of a site of one program: only the query says what a page is."""
     objects, artists, rooms = range(160), range(40), range(12)
     menu = {
         "/div/menu/span": [view("visit", n) for n in range(5)]

@@ -11,7 +11,7 @@ from tests.algorithms.clustering.records.test_page_model import model
 
 
 def cut(body: bytes, how: str) -> list[list[str]]:
-    """Return the texts of the runs that the children of the first division are cut into, in every way."""
+    """Return the texts of the runs that the first division's children are cut into, in each way."""
     page = model(b"<div>" + body + b"</div>")
     family = page.children[page.tags.index("div")]
     if how == "separators":

@@ -31,7 +31,7 @@ ROWS = b"<table>%b%b%b</table>" % (
 
 
 def texts(body: bytes, *record: str) -> list[str]:
-    """Return the first texts of the records found from one, which is given by the XPaths of its elements."""
+    """Return the first texts of the records found from one, given by the XPaths of its elements."""
     tree = parse_page(body).tree
     assert tree is not None
     nodes = siblings_of(tree, [tree.xpath(path)[0] for path in record])

@@ -16,7 +16,7 @@ def trees_of(bodies: Sequence[str]) -> list[_Element]:
 
 
 def product(n: int) -> str:
-    """Return a product: the second row is optional, prices stand on three places, sizes are many."""
+    """Return a product: the second row is optional, prices have three places, sizes are many."""
     weight = f"<tr><th>Weight<td>{n * 3} kg" if n % 2 else ""
     sizes = "".join(f"<li>{n + size}</li>" for size in range(1 + n % 3))
     return (

@@ -24,7 +24,7 @@ def looks() -> Looks:
 
 
 def late_of(looks: Looks, plan: RevisitPlan) -> float:
-    """Return the share of late records if the pages that changed do so once in 52 hours, as was seen."""
+    """Return the share of late records if each page seen to change does so once in 52 hours."""
     rates = np.where(looks.n_changed > 0, 1 / 52, 0.0)
     hours = hours_to_next_visit(looks, plan, GOAL)
     pairs = zip(rates, hours, strict=True)

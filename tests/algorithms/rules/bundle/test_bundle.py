@@ -1,4 +1,4 @@
-"""A bundle runs without Django and gives the same lines from any source and with any number of processes."""
+"""A bundle runs without Django; any source and any number of processes give the same lines."""
 
 from __future__ import annotations
 

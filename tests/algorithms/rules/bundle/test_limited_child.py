@@ -1,4 +1,4 @@
-"""A rule that somebody wrote gives in the child what it gives here, and is ended where it goes too far."""
+"""A rule that a person wrote gives the same in the child, and is ended where it goes too far."""
 
 from __future__ import annotations
 

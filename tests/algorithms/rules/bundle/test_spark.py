@@ -1,4 +1,4 @@
-"""Spark gives the lines that a bundle gives by itself; without Spark, a sentence tells what to install."""
+"""Spark gives the lines a bundle gives alone; without Spark, a sentence says what to install."""
 
 from __future__ import annotations
 

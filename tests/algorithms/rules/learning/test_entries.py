@@ -1,4 +1,4 @@
-"""Entries of nested lists are found by the values in them, and values stay with their entries everywhere."""
+"""Entries of nested lists are found by their values, and values stay with their entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What holds for rules of any site: a further right annotation does no harm, and the order of pages is nothing."""
+"""What holds for the rules of any site.
+
+One more right annotation does no harm, and the order of the pages changes nothing.
+"""
 
 from __future__ import annotations
 

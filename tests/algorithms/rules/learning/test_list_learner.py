@@ -44,7 +44,7 @@ LAYOUTS = {
 
 
 def drawn(chance: random.Random, n: int, *, is_full: bool = False) -> list[Record]:
-    """Return records whose optional fields are there at random; with `is_full` the first has all."""
+    """Return records whose optional fields appear at random; with `is_full` the first has all."""
     records: list[Record] = []
     for number in range(n):
         keeps = (is_full and number == 0) or None

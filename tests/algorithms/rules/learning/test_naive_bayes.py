@@ -24,7 +24,7 @@ def images(page: str, n: int = 1) -> tuple[Columns, int, list[int]]:
 
 
 class TestPaper:
-    """Section III-C.5: the rating image of //td/img is told by a border and by an ancestor's padding."""
+    """Section III-C.5: a border and an ancestor's padding tell the rating image of //td/img."""
 
     def test_weak_features_choose_the_image(self) -> None:
         columns, bits, pages = images(RATING, 2)

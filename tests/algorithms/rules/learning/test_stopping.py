@@ -32,7 +32,7 @@ def look(
     specs: Sequence[AttributeType],
     hints: Mapping[int, Mapping[str, SuggestedValues]] | None = None,
 ) -> Outlook:
-    """Learn from the first pages, of which it is told at which XPath a value is, and look at all."""
+    """Learn from the first pages, for which the XPaths of the values are given, and look at all."""
     trees = [tree_of(page) for page in pages]
     annotated = [
         AnnotatedPage(

@@ -1,4 +1,4 @@
-"""A rule is valid with precision 1 and a recall that is above .85 on all pages, as far as judged ones tell."""
+"""A rule is valid if judged pages show precision 1 and a recall above .85 for all pages."""
 
 from __future__ import annotations
 

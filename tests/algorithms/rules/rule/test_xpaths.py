@@ -41,7 +41,7 @@ class TestPaper:
         assert "//*[@class='adr']" == print_path(ELEMENT_TARGET, [Feature("class", 0, ("adr",))])
 
     def test_features_of_three_levels_are_merged(self) -> None:
-        """The example under "Combining XPaths for features"; the third star leads to the node itself."""
+        """The example of "Combining XPaths for features"; the third star leads to the node."""
         features = [
             Feature("tag", 3, ("div",)),
             Feature("class", 3, ("c1", "c2"), axis="preceding-sibling", distance=2),

@@ -1,4 +1,4 @@
-"""A share of the pages is annotated twice, blindly; agreement is measured and differences are settled."""
+"""A share of pages is annotated twice, blindly; agreement is measured, differences are settled."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def second_says(page: Page, who: User, name: str, *xpaths: str) -> SecondAnnotat
 
 @pytest.fixture
 def annotated() -> tuple[Site, list[Page], User]:
-    """Return a shop where everything is annotated twice, pages with a name each, and who gave it."""
+    """Return a shop, its pages and their annotator: a second person is to annotate every page.
+
+    Each page shows a name.
+    """
     site, ann = shop(), person("ann")
     change_policy(site=site, publishing="anybody", second_share=100, actor=None)
     pages = [product_page(site, f"p{n}", name=f"Runner {n}") for n in range(3)]

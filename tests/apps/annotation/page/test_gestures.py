@@ -1,4 +1,4 @@
-"""What editors do on a page: each gesture is a revision that can be taken back, and none is lost."""
+"""What editors do on a page: each gesture is a revision that can be undone, and none is lost."""
 
 from __future__ import annotations
 
@@ -418,7 +418,7 @@ N_EDITORS, N_EDITS = 8, 50
 
 @pytest.mark.django_db(transaction=True)
 def test_eight_editors_on_one_page_lose_nothing(page: Page) -> None:
-    """Each reads the revision, edits, and settles a conflict by taking what it has with the new revision."""
+    """Each reads the revision, edits, and on a conflict repeats its edit on the new revision."""
     assert page.latest_snapshot is not None
     snapshot = page.latest_snapshot
     names = ["name", "price", "colour", "image"]

@@ -1,4 +1,4 @@
-"""A cluster can be somebody's: who may say so, what others see of it, and where it stands in their queue."""
+"""A cluster can be somebody's: who may say so, what others see of it, where their queue has it."""
 
 from __future__ import annotations
 

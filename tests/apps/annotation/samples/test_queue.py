@@ -1,4 +1,4 @@
-"""What comes first in the queue: what no rule reads yet, and what is rather of another thing last."""
+"""What comes first in the queue: pages that no rule reads yet; last, those of other things."""
 
 from __future__ import annotations
 

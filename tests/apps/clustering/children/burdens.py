@@ -1,4 +1,4 @@
-"""What a page might make of the process that reads it: called in children, so it knows no Django."""
+"""What a page might do to the process that reads it: called in children, so without Django."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def endless(body: bytes, _content_type: str = "") -> int:
 
 
 def use_up_the_processor() -> None:
-    """End the child as the kernel does once its seconds are over, at once; `endless` waits for the kernel."""
+    """End the child as the kernel does when its seconds are over, but at once.
+
+    `endless` waits for the kernel.
+    """
     os.kill(os.getpid(), signal.SIGXCPU)
 
 
@@ -97,7 +100,7 @@ def connects(_body: bytes, port: int) -> None:
 
 
 def read_links_unless_heavy(bodies: bytes, pages: list[tuple[int, str, str]]) -> list[Any]:
-    """Read the links of pages, but for one that says that it is heavy, which uses up the processor."""
+    """Read the links of pages; one that says that it is heavy uses up the processor instead."""
     if b"heavy" in bodies:
         use_up_the_processor()
     if b"odd" in bodies:

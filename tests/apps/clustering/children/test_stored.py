@@ -1,4 +1,4 @@
-"""A page that ends the processes that read it is marked, says so, and is left out of everything else."""
+"""A page that ends the processes that read it is marked, says so, and is left out from then on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people change about clusters stays: repeated by each clustering, taken back without a trace."""
+"""Cluster changes stay: each clustering repeats them, and one that is undone leaves no trace."""
 
 from __future__ import annotations
 

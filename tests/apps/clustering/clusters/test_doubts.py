@@ -1,4 +1,4 @@
-"""What a clustering is not sure of: stored with it, settled by people, followed by every later clustering."""
+"""Doubts of a clustering: stored with it, settled by people, obeyed by every later clustering."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crawl as plainly as it can be written: one page after the other, breadth first, without a network or a database.
+"""A crawl as plain as possible: page after page, breadth first, without network or database.
 
 It says what a crawl of any number of sites, connections and processes must come to. And sites made
 by chance that have what crawls meet.
@@ -78,7 +78,10 @@ class SequentialCrawl:
         return self
 
     def first_links(self) -> dict[str, FirstLink]:
-        """Return the first link to each stored page; one to an address that redirects leads to where it ends."""
+        """Return the first link to each stored page.
+
+        A link to an address that redirects counts for the page where the redirects end.
+        """
         end_by_url = {page.url: page.redirects_to for page in self.pages if page.redirects_to}
         first: dict[str, FirstLink] = {}
         for source, links in self.links.items():

@@ -1,4 +1,4 @@
-"""Whatever else a process crawls beside it, a site comes to what a crawl of one page after the other comes to."""
+"""Whatever a process crawls beside it, a site gets the result of a crawl of one page at a time."""
 
 from __future__ import annotations
 

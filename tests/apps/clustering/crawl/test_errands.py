@@ -193,7 +193,7 @@ def test_files_of_a_host_that_asks_for_a_long_pause_are_left_out(host: FakeHost)
 
 
 class TestPausesThatOutliveAJob:
-    """Whoever comes next to a host keeps the pause after what was asked last, though nobody saw an answer."""
+    """The next to ask a host waits the pause after its last request, even an unanswered one."""
 
     def test_after_a_request_that_was_called_off(self, host: FakeHost) -> None:
         delay = 3.0

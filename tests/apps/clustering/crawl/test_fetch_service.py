@@ -1,4 +1,4 @@
-"""One process crawls many sites side by side; one that fails or is stopped does no harm to the others."""
+"""One process crawls many sites side by side; one that fails or is stopped harms no other."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_answers_of_many_sites_are_stored_together(
 def test_a_step_stores_few_answers_however_many_wait(
     service: FetchService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between two batches it is looked whether crawls were cancelled, and whether the process is to end."""
+    """Between two batches the process looks for cancelled crawls and whether it has to end."""
     stored_in_step: list[int] = []
 
     def count_and_prepare(answers: Any, do: Any) -> Any:
@@ -210,7 +210,7 @@ def test_a_crawl_that_fails_holds_up_no_other(service: FetchService) -> None:
 def test_crawls_that_saw_many_deaths_are_tried_one_by_one_before_all_others(
     service: FetchService,
 ) -> None:
-    """The fourth stands for the many whose process died once: they wait until it is known whose fault it was."""
+    """The fourth stands for the many whose process died once: they wait until it is known why."""
     with FakeHost({"/": Answer(raw=hang)}) as host, FakeHost(tree(3)) as well:
         roots = [f"{host.url}/", f"{host.url}/", f"{well.url}/", f"{well.url}/"]
         left = [
@@ -239,7 +239,7 @@ def test_crawls_that_saw_many_deaths_are_tried_one_by_one_before_all_others(
 def test_crawls_that_saw_many_deaths_are_tried_one_by_one_beside_others(
     service: FetchService,
 ) -> None:
-    """Where a process is known to be gone by its leases only, the next one is not new any more then."""
+    """If only the leases show that a process is gone, the next one is already at work by then."""
     with FakeHost({"/": Answer(raw=hang)}) as host:
         held, first, second = (
             ask_for_crawl(Site.objects.create(name=name, root_url=f"{host.url}/", crawl_delay=0.0))
@@ -356,7 +356,7 @@ def is_unfinished(job: Job) -> bool:
 
 
 def test_hostile_sites_change_nothing_for_their_neighbours(service: FetchService) -> None:
-    """One hangs, one drips, one sends a bomb, and one never ends its links: the others are as if alone."""
+    """One hangs, one drips, one sends a bomb, one has endless links: the others are as if alone."""
     bomb = gzip.compress(bytes(64 * 2**20))
     hostile = {
         "hangs": {"/": Answer(raw=hang)},

@@ -1,4 +1,4 @@
-"""A site is fetched with what was set for it, logged in where it needs that, and nobody else learns of it."""
+"""A site is fetched with its settings, logged in if it needs that, and nobody else learns them."""
 
 from __future__ import annotations
 

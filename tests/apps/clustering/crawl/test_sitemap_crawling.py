@@ -1,4 +1,7 @@
-"""What sitemaps list is visited: found by robots.txt, in indexes, compressed; foreign and cyclic ones are refused."""
+"""What sitemaps list is visited; foreign and cyclic ones are refused.
+
+They are found by robots.txt and in indexes, and may be compressed.
+"""
 
 from __future__ import annotations
 

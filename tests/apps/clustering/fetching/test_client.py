@@ -1,4 +1,4 @@
-"""One URL is asked for within bounds of time, size and steps, and tells nobody what is not theirs to know."""
+"""One URL is fetched within limits of time, size and steps; no host learns what is not for it."""
 
 from __future__ import annotations
 

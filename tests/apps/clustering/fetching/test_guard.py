@@ -224,7 +224,7 @@ def test_an_answer_that_is_no_plain_address_is_refused(answer: str) -> None:
 
 
 class Rebinding:
-    """A name server that answers with a harmless address first and with the canary's from then on."""
+    """A name server that gives a harmless address first and from then on the canary's."""
 
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""A proxy gets an address that was checked, and only one that the operator allows is asked at all."""
+"""A proxy gets an address that was checked, and only one allowed by the operator is asked."""
 
 from __future__ import annotations
 

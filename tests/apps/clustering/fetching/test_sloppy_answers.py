@@ -1,4 +1,4 @@
-"""Answers that break the rules of HTTP: what can be read without guessing is, of the others it is said why not."""
+"""Answers that break HTTP's rules: read where no guess is needed, else refused with the reason."""
 
 from __future__ import annotations
 

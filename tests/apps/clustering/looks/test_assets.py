@@ -1,4 +1,4 @@
-"""What pages are drawn with is fetched once for a site, cleaned, within limits, and kept with the page."""
+"""What pages are drawn with is fetched once a site, cleaned, limited, and kept with the page."""
 
 from __future__ import annotations
 

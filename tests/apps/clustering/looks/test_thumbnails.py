@@ -189,7 +189,7 @@ def test_a_page_reaches_nothing_while_it_is_drawn() -> None:
 
 
 class TestAfterClustering:
-    """A worker asks for the pictures of the clusters that it made; a command leaves that to a person."""
+    """A worker asks for pictures of the clusters it made; after a command, a person has to ask."""
 
     def test_a_worker_lets_a_job_draw(self, shop: Shop) -> None:
         clustered_by_worker(shop)

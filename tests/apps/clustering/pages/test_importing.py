@@ -1,4 +1,4 @@
-"""Pages come in from files: what is stored, what is refused, and what a crash in the middle leaves."""
+"""Pages are imported from files: what is stored, what is refused, what a crash leaves behind."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta

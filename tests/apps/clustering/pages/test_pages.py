@@ -387,7 +387,7 @@ class TestManyPages:
         assert [] == store(shop)
 
     def test_stored_twice_at_once_are_there_once(self, shop: Site) -> None:
-        """Several writers bring the same pages in different orders; counts and rows are those of one."""
+        """Writers bring the same pages in different orders; counts and rows are as from one."""
 
         def write(seed: int) -> list[str]:
             try:

@@ -1,4 +1,7 @@
-"""Snapshots are kept as long as the retention says or anything needs them; bodies as long as a row names them."""
+"""Snapshots are kept while the retention says so or anything needs them.
+
+Bodies are kept while a row names them.
+"""
 
 from __future__ import annotations
 

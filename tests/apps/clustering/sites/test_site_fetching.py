@@ -1,4 +1,4 @@
-"""How a site is fetched is changed in the browser, by command and through the API; what is secret stays so."""
+"""How a site is fetched is set by browser, command and API; what is secret stays secret."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ class TestBrowser:
 
 
 class TestRenderedClusters:
-    """A browser fetches the pages of some clusters: said in the browser, by command and through the API."""
+    """A browser fetches the pages of chosen clusters: set in the browser, by command and by API."""
 
     def rendered(self) -> set[str]:
         return set(Cluster.objects.filter(is_rendered=True).values_list("name", flat=True))

@@ -1,4 +1,4 @@
-"""A site has a name, a root and settings, all of them checked; every change is told in the audit trail."""
+"""A site has a name, a root and settings, all checked; each change has an audit entry."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def installation(settings: Settings, tmp_path: Path) -> None:
 
 
 def all_rows() -> dict[str, list[dict[str, Any]]]:
-    """Return all rows but that of the installation: which page store is its own is not in a backup."""
+    """Return all rows but the installation's: a backup does not say which page store is its own."""
     ours = [model for model in apps.get_models() if model._meta.app_label in backup.OUR_APPS]
     ours.remove(Installation)
     return {

@@ -1,4 +1,4 @@
-"""A file that is no backup of ours is refused in words, in little memory, and nothing is restored."""
+"""A file that is no backup of ours is refused with a reason, with little memory and no restore."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def job_of(**changes: Any) -> Job:
 
 
 def left_job(**changes: Any) -> Job:
-    """A running job whose worker, on another machine, gave no sign of life for longer than the lease."""
+    """Return a running job whose worker, on another machine, was silent longer than its lease."""
     row = {
         "state": Job.State.RUNNING,
         "lease": "old",
@@ -618,7 +618,7 @@ class TestKeptAlive:
 
 
 class TestClock:
-    """A clock that was set back a day holds up nothing: what was to come in a moment comes at once."""
+    """A clock that was set back a day holds up nothing: what was due in a moment comes at once."""
 
     def test_a_job_that_was_put_off_before_is_due(self) -> None:
         job = job_of(due_at=timezone.now() + timedelta(days=1))

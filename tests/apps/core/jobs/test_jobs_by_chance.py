@@ -1,4 +1,4 @@
-"""Whatever people, workers and the sweeper do, in any order, a job is where a simple model says that it is."""
+"""Whatever people, workers and the sweeper do, a job is in the state that a simple model gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does jobs has limits: a step that takes too much ends its process, and its pages are weighed."""
+"""What runs jobs has limits: a step that takes too much ends its process; its pages are weighed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request becomes one job, with its audit entry; what is done here also takes over what was left."""
+"""A request becomes one job with an audit entry; a job run here also takes over what was left."""
 
 from __future__ import annotations
 

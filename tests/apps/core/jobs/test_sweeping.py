@@ -1,4 +1,4 @@
-"""Jobs that nobody works on: rung for again, but not too often, or ended where they cannot go on."""
+"""Jobs that nobody works on are rung for again, not too often, or ended if they cannot go on."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def page_of(site: Site, demo: DemoPage) -> Page | None:
 
 
 def values_of(demo: DemoPage) -> dict[str, tuple[str, str] | None]:
-    """Return what to annotate on a page: the values of the described type, the heading of another one."""
+    """Return what to annotate: values where the page is of the described type, else the heading."""
     if demo.type == DESCRIBED:
         return {
             name: (demo.places[name][0], str(demo.values[name])) if demo.values.get(name) else None
@@ -89,7 +89,7 @@ def annotate(site: Site, type_: str, n: int) -> Cluster:
 
 @pytest.fixture
 def guide() -> Site:
-    """A site with rules for a type that the redesign changes and for the one that it leaves alone."""
+    """Return a site with rules for a type that the redesign changes and for one that it leaves."""
     site = site_of(NAME)
     store(site, [(page.path, page.body, page.content_type) for page in some_pages()])
     kinds = {attribute["name"]: attribute for attribute in sites.load(NAME).vertical["attributes"]}

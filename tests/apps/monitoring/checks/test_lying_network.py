@@ -1,4 +1,7 @@
-"""The network lies in the middle of a visit: what is known of the site stays, and nobody is told that it changed."""
+"""The network lies in the middle of a visit.
+
+What is known of the site stays, and nobody is told that it changed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks over the network: killed workers, silent hosts, errors in any language, changes looked at twice."""
+"""Checks over the network: killed workers, silent hosts, errors in any language, second looks."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def with_the_price_of_shipping(n: int) -> Made:
-    """Return a product where the rule finds another price, and the right one stands further down."""
+    """Return a product where the rule finds another price; the right one stands further down."""
     path, body, kind = product(n, price=f"9{n}.00")
     return path, body.replace(b"</body>", f"<p>Today {n}.50 EUR only</p></body>".encode()), kind
 

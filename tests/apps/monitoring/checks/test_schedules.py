@@ -1,4 +1,4 @@
-"""Checks are planned evenly, each slot is taken once, and at most one that was missed is caught up."""
+"""Checks are planned evenly; each slot is taken once, and at most one missed slot is caught up."""
 
 from __future__ import annotations
 

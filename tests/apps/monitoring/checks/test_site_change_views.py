@@ -1,4 +1,4 @@
-"""The page of a site change: both pages side by side, the repair confirmed value by value, the report."""
+"""The page of a site change: both pages side by side, the repair confirmed by value, the report."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def names_of(site: Site) -> set[str]:
 
 
 def say_other_names_of_new_pages(site: Site) -> None:
-    """Store the new pages, and let the golden records of the rule in use be of them, with other names."""
+    """Store the new pages; the golden records of the rule in use move to them, with other names."""
     store(site, [redesigned(n) for n in range(1, N + 1)])
     for golden in GoldenRecord.objects.select_related("page"):
         assert golden.page.latest_snapshot is not None

@@ -198,7 +198,7 @@ class TestWrongStoredValues:
     BRANDS = ("Norrsken", "Alpina", "Kestrel", "Tramp", "Oberland", "Fjordur", "Skarv", "Lumen")
 
     def relearnt(self, n_wrong: int, *, menu: bool = False) -> set[str]:
-        """Return the attributes that are proposed where so many of 16 pages have the brand of another one."""
+        """Return the attributes proposed when `n_wrong` of 16 records hold another page's brand."""
         fresh, old = {}, []
         brands = [f"{self.BRANDS[number % 8]} {number}" for number in range(17)]
         links = "".join(f"<li>{brand}" for brand in brands) if menu else ""

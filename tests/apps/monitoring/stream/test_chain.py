@@ -1,4 +1,4 @@
-"""Each step of the chain begins by itself when its condition holds: once, unless somebody paused it."""
+"""Each step of the chain starts by itself when its condition holds: once, unless it is paused."""
 
 from __future__ import annotations
 

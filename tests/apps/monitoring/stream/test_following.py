@@ -1,4 +1,7 @@
-"""Which links lead to new pages of a cluster: those like its addresses, and those at the places of its links."""
+"""Which links lead to new pages of a cluster.
+
+Links to addresses like its own, and links at the places where its links stand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages with records are visited when they are due, once, and what the visits saw decides the next ones."""
+"""Pages with records are visited once each time they are due; what visits saw plans the next."""
 
 from __future__ import annotations
 

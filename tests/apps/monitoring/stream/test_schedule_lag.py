@@ -1,4 +1,4 @@
-"""What is due begins within a minute, once, however many sites there are: a short form of a benchmark."""
+"""What is due starts within a minute, once, for any number of sites: a benchmark in short."""
 
 from __future__ import annotations
 

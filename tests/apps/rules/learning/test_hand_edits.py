@@ -1,4 +1,4 @@
-"""Rules that people write: scored on the samples while they type, kept as drafts, served like any other."""
+"""Rules that people write: scored on samples while typed, kept as drafts, served like any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of where a rule looks: drawn by a job, by a browser or as outlines, shown beside its words."""
+"""Pictures of where a rule looks: drawn by a job, by browser or as outlines, shown by its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules are shown with all that is known of them; publishing, rolling back, learning and running start here."""
+"""Rules are shown with all that is known of them.
+
+Publishing, rolling back, learning and running start here.
+"""
 
 from __future__ import annotations
 

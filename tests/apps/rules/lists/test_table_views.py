@@ -1,4 +1,4 @@
-"""A found table as a person wants it: columns merged, renamed, dropped, brought back, records sorted."""
+"""A found table as wanted: columns merged, renamed, dropped, brought back, records sorted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ OFFERS = ["", "8.00 EUR", "", ""]
 
 
 def stored_offers() -> Page:
-    """Return a page whose second record calls its price something else, with a word that all records have."""
+    """Return a page whose second record shows an offer instead of a price.
+
+    All records have one text in common, the name of the shop.
+    """
     items = "".join(
         f"<li class=item><h3 class=name><a href=/p/{n}>Thing {n}</a></h3><b class=shop>Our shop</b>"
         + (f"<span class=price>{price}</span>" if price else "")

@@ -27,7 +27,7 @@ MOVED = (10, 11, 12)
 
 
 def split_shop() -> tuple[Site, Cluster]:
-    """Return a shop with a rule for its products, and a second cluster of products that has none."""
+    """Return a shop with a rule for its products and a second cluster of products without one."""
     site, _ = learnt_shop()
     addresses = [f"{site.root_url}p/{number}" for number in MOVED]
     pages = Page.objects.filter(site=site, url__in=addresses).values_list("pk", flat=True)

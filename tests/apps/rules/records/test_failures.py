@@ -1,4 +1,4 @@
-"""Each way in which learning or extracting fails says which attribute, on which page, at which step."""
+"""Each failure of learning or extracting says which attribute, on which page, at which step."""
 
 from __future__ import annotations
 
@@ -201,7 +201,10 @@ def test_a_page_that_no_rule_matches() -> None:
 
 
 def twins(*places: int) -> Site:
-    """Return a shop whose pages show the name as one of three nodes alike, on each page at another place."""
+    """Return a shop whose pages show the name in one of three equal nodes.
+
+    Its place differs from page to page.
+    """
     site = shop()
     rows = "".join("<i>{}</i>" for _ in range(3))
     for n, place in enumerate(places, 1):

@@ -39,7 +39,7 @@ WORDS = ["oak", "pine", "ash", "elm", "birch", "maple", "cedar", "willow", "haze
 
 
 def body(n: int) -> bytes:
-    """Return a page whose text is broken by tags, entities, comments and a line break in each of its blocks."""
+    """Return a page whose text blocks are broken by tags, entities, comments and line breaks."""
     word = WORDS[n % 10]
     items = "".join(f"<li>{one}</li>" for one in WORDS[: n % 3 + 1])
     text = (

@@ -1,4 +1,4 @@
-"""What records tell of a page that is annotated: its own, those of its address, those of the same thing."""
+"""What records suggest for an annotated page: its own, its address's, those of the same thing."""
 
 from __future__ import annotations
 

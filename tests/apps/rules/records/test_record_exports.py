@@ -1,4 +1,4 @@
-"""Exports hold each record once, as lines or as a table, and take no more memory for more of them."""
+"""Exports hold each record once, as lines or as a table, and more records take no more memory."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def rule() -> Rule:
 
 @pytest.fixture
 def left(rule: Rule) -> Cluster:
-    """Return four pages that a redesign left behind: a clustering put them together, and no rule reads them."""
+    """Return a cluster of four pages that a redesign left behind and that no rule reads."""
     pages = [page_of(rule.cluster.site, f"old{number}") for number in range(4)]
     for page in pages:
         record_of(rule, page)

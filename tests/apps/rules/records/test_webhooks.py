@@ -1,4 +1,4 @@
-"""Webhooks: what changed is told once it changed, signed, again and again until it arrives, and logged."""
+"""Webhooks: each change is told once it happened, signed, repeated until it arrives, and logged."""
 
 from __future__ import annotations
 

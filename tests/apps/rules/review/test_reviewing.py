@@ -1,4 +1,4 @@
-"""A rule is proposed, judged on pages that nobody annotated, published by a second person or sent back."""
+"""A rule is proposed, judged on unannotated pages, published by a second person or sent back."""
 
 from __future__ import annotations
 

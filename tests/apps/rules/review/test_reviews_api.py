@@ -1,4 +1,4 @@
-"""Services propose rules, send them back, publish them by the site's policy and see what would change."""
+"""Services propose rules, send them back, publish them by the site's policy and see the impact."""
 
 from __future__ import annotations
 

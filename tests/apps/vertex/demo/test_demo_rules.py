@@ -1,4 +1,4 @@
-"""The demo goes from pages to records; what fails is told and made up for later, what people did stays."""
+"""The demo goes from pages to records; what fails is told and repeated, what people did stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the product is made of, and whether flaws of it are known: said as far as it can be known."""
+"""What the product is made of, and whether it has known flaws, as far as this can be known."""
 
 from __future__ import annotations
 

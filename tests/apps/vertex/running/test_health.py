@@ -39,7 +39,7 @@ def using_broker(url: str) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def all_is_well(settings: Any) -> None:
-    """Let the clock tick and a worker serve each queue; what fails in a test is of its own making."""
+    """Let the clock tick and a worker serve each queue; each test makes its own failures."""
     for name in [heartbeat.CLOCK, *Job.Queue.values]:
         Heartbeat.objects.create(name=name, at=timezone.now())
     (settings.VAR_DIR / "broker").mkdir(parents=True, exist_ok=True)

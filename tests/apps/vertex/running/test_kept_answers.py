@@ -1,4 +1,4 @@
-"""What clients do not take of an answer is kept; threads wait for few of those who are far behind."""
+"""What a client leaves of an answer is kept; threads wait for few clients that are far behind."""
 
 from __future__ import annotations
 

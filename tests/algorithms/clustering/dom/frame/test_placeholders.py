@@ -1,4 +1,4 @@
-"""What stands for an image has its size, and an image's address is found where scripts would look for it."""
+"""An image's stand-in has its size, and an image's address is found where scripts would look."""
 
 from __future__ import annotations
 

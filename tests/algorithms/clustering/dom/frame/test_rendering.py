@@ -44,7 +44,7 @@ def body_of(html: str, **options: object) -> str:
 
 
 def numbers_and_texts(html: str) -> tuple[list[Place], list[Place]]:
-    """Return parent and texts of each element by number: of the stored tree, and of the rendering read as XML."""
+    """Return each element's parent and texts by number: as stored, and as rendered, read as XML."""
     tree = parse_page(html.encode(), "text/html; charset=utf-8").tree
     assert tree is not None
     stored = number_elements(tree)

@@ -1,4 +1,4 @@
-"""A page is what its scripts make of it, and the browser reaches nothing that the fetcher may not."""
+"""A page is what its scripts make of it, and the browser reaches only what the fetcher may."""
 
 from __future__ import annotations
 
