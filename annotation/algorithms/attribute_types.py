@@ -46,7 +46,7 @@ class AttributeType:
 
 
 def list_name_of(name: str, *, is_multi: bool) -> str:
-    """Return the nested list that an attribute of this name is a field of, blank where it is of none.
+    """Return the nested list that an attribute of this name is a field of; blank if of none.
 
     >>> list_name_of("address.city", is_multi=False)
     ''

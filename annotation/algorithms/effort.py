@@ -43,7 +43,9 @@ class Sums:
 def sum_up(
     actions: Iterable[Action], last_at_by_page: Mapping[int, float]
 ) -> dict[tuple[int, int | None], Sums]:
-    """Return the sums of some actions, by page and attribute; `last_at_by_page` is when each was left.
+    """Return the sums of some actions, by page and attribute.
+
+    `last_at_by_page` says when each page was left.
 
     >>> sum_up([Action(1, 7, "key", 12.0)], {1: 10.0})[1, 7].seconds
     2.0

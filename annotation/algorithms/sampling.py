@@ -1,4 +1,4 @@
-"""Choose the few pages of a cluster that are worth annotating, in the order in which to annotate them.
+"""Choose the few pages of a cluster that are worth annotating, in the order to annotate them.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-B, Algorithm 2 and Table I.
@@ -159,7 +159,7 @@ def draw(
 def _richest_first(
     pages: Sequence[SeenPage], incidence: Incidence, drawn: Sequence[ChosenSample]
 ) -> list[ChosenSample]:
-    """Return the samples with the one first that shows most of what many show, then what that lacks."""
+    """Return the samples: first what shows most of what many show, then by what that one lacks."""
     if not drawn:
         return []
     shown = [np.concatenate([pages[s.page].paths, pages[s.page].marks]) for s in drawn]
@@ -192,7 +192,7 @@ def measure(pages: Sequence[SeenPage], *, prefer_unseen: bool = False) -> Incide
 
 
 def informativeness(pages: Sequence[SeenPage], matrix: sparse.csr_matrix) -> Weights:
-    """Return I(X) = 1 - sum over t in T of F(X, t) / (M |T|) of each column of the pages' matrix."""
+    """Return I(X) = 1 - sum over t in T of F(X, t) / (M |T|) of each column of the matrix."""
     n_paths = matrix.shape[1]
     if not n_paths:
         return np.zeros(0)
@@ -234,7 +234,7 @@ def observe(tree: _Element | None) -> SeenPage:
 
 
 def _walk(tree: _Element) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield each element's path as a hash, its own text and the tokens of its class, in document order."""
+    """Yield each element's path as a hash, own text and tokens of its class, in document order."""
     step_hashes: dict[tuple[int, str], int] = {}
     stack: list[tuple[_Element, int]] = [(tree, 0)]
     while stack:

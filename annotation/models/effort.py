@@ -1,4 +1,4 @@
-"""How much work annotating is: counted while it is done, summed up by person, page and attribute."""
+"""How much work annotating is: counted as it is done, summed up by person, page and attribute."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vertex.core.models import Site, User
 
 
 class Effort(models.Model):
-    """What one person did on one page for one attribute; without an attribute, for the page as a whole."""
+    """What one person did on a page for an attribute; without an attribute, for the whole page."""
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="efforts")
     cluster = models.ForeignKey(

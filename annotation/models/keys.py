@@ -8,7 +8,7 @@ from vertex.core.models import User
 
 
 class ChosenKeys(models.Model):
-    """The keys that a person gave to actions and attributes; what is not named has its usual one."""
+    """The keys that a person gave to actions and attributes; the others have their usual one."""
 
     person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="chosen_keys")
     # By action, as command:undo, or attribute, as attribute:price.

@@ -141,7 +141,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
 
 class Assignment(models.Model):
-    """The vertical that a cluster describes; the row without a cluster holds for the site's others."""
+    """The vertical that a cluster describes; a row without cluster holds for the site's others."""
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="assignments")
     cluster = models.ForeignKey(

@@ -26,7 +26,7 @@ from clustering.models import Snapshot
 
 
 class KnownValuesSource(Protocol):
-    """Return what is known of a page beside its annotations: values to suggest, by the attribute's name."""
+    """Return what is known of a page beside its annotations: values to suggest, by attribute."""
 
     def __call__(
         self, snapshot: Snapshot, attributes: Sequence[Attribute], heading: str, /

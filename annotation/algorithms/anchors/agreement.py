@@ -24,11 +24,11 @@ ABSENCE: Final = "absence"
 
 
 def compare_marks(page: PageTexts, first: Sequence[Anchor], second: Sequence[Anchor]) -> str:
-    """Return how far two people agree about an attribute; no anchors mean that it is not on the page.
+    """Return how far two people agree about an attribute.
 
-    The best of these holds: the same values at the same places, values in the same nodes or that
-    overlap, the same texts elsewhere, something else; or only one of them says that it is not
-    there. Raises AnchorProblem.
+    No anchors mean that it is not on the page. The best of these holds: the same values at the same
+    places, values in the same nodes or that overlap, the same texts elsewhere, something else; or
+    only one of them says that it is not there. Raises AnchorProblem.
     """
     if not first or not second:
         return SAME if not first and not second else ABSENCE

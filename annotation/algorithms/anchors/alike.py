@@ -16,7 +16,7 @@ MAX_ALIKE = 2_000
 
 
 def find_alike(examples: Sequence[_Element]) -> list[_Element]:
-    """Return the elements that stand as the examples do, the examples among them, in document order.
+    """Return the elements that stand as the examples do, these among them, in document order.
 
     >>> from lxml.html import fromstring
     >>> tree = fromstring("<ul><li><b>red</b></li><li><b>blue</b></li><li><i>all</i></li></ul>")
@@ -83,7 +83,7 @@ def _listing_ancestor(element: _Element) -> _Element | None:
 
 
 def _nearest_with_alike_siblings(element: _Element) -> _Element:
-    """Return the element, or its nearest ancestor, that has alike siblings; the element where none has."""
+    """Return the nearest of the element and its ancestors with alike siblings, else the element."""
     for candidate in (element, *element.iterancestors()):
         if _has_alike_siblings(candidate):
             return candidate
@@ -141,7 +141,7 @@ def _index_among_alike(element: _Element) -> int:
 
 
 def _run_between(first: _Element, last: _Element) -> list[_Element]:
-    """Return the siblings from the one that holds the first element to the one that holds the last."""
+    """Return the run of siblings whose ends hold the first and the last element."""
     common = _common_ancestor([first, last])
     if common is None:  # one of them is the root
         return [first]

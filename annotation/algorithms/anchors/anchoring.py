@@ -312,7 +312,7 @@ def anchor_run(page: PageTexts, first: PageNode, last: PageNode, text: str) -> A
 
 
 def _span_of_text(page: PageTexts, node: PageNode) -> tuple[int, int]:
-    """Return where the text of a node stands; raise EmptyNode for an attribute, and where it shows none."""
+    """Return where a node's text stands; raise EmptyNode for an attribute, or if it shows none."""
     span = None if node.name else page.span(node.element, node.number)
     if span is None:
         raise EmptyNode(node)
@@ -389,7 +389,7 @@ def _find_unseen(page: PageTexts, anchor: Anchor) -> ResolvedAnchor:
 
 
 def _anchor_at(page: PageTexts, place: int, anchor: Anchor) -> Anchor:
-    """Return the anchor of a quote at a place of the page's text, of the same kind as it was if it can be."""
+    """Return the anchor of a quote at a place of the text, of its former kind if possible."""
     ends = page.nodes_between(place, place + len(anchor.quote))
     if ends is None:
         raise AnchorLost(anchor)

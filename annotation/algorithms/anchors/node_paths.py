@@ -197,7 +197,7 @@ def _select_elements(tree: _Element, path: str) -> list[_Element]:
 
 
 def _longest_part(tree: _Element, path: NodePath) -> str:
-    """Return the beginning of a path up to the last step that selects something; blank where none does."""
+    """Return the beginning of a path up to the last step that selects something; blank for none."""
     low, high = 0, len(path.steps)
     while low < high:
         middle = (low + high + 1) // 2

@@ -104,7 +104,7 @@ def values_of(page: PageTexts, element: _Element) -> list[NodeValue]:
 
 
 def head_values(page: PageTexts) -> list[NodeValue]:
-    """Return what the page says of itself without showing it: its title, meta tags, links and JSON-LD."""
+    """Return what the page says of itself unseen: its title, meta tags, links and JSON-LD."""
     values: list[NodeValue] = []
     for element in page.tree.iter("title", "meta", "link", "script"):
         if element.tag == "script" and "json" not in (element.get("type") or ""):

@@ -53,7 +53,7 @@ class PageIndex:
     def nodes_by_form(
         self, name: Hashable, form_of: Callable[[str], Form | None]
     ) -> Mapping[Form, Sequence[TextNode]]:
-        """Return the text nodes by the form of their text; computed once for each name of a form."""
+        """Return the text nodes by the form of their text; computed once for each form's name."""
         known: Mapping[Form, Sequence[TextNode]] | None = self._nodes_by_form.get(name)
         if known is not None:
             return known

@@ -50,7 +50,7 @@ class PageTexts:
         return self.whole[node.start : node.end]
 
     def span(self, element: _Element, number: int | None = None) -> tuple[int, int] | None:
-        """Return where the text of an element, or of its n-th text node, stands; None where it shows none."""
+        """Return where an element's text, or its n-th text node, stands; None if it shows none."""
         if number is not None:
             index = self.index_by_node.get((element, number))
             return None if index is None else (self.nodes[index].start, self.nodes[index].end)
@@ -58,7 +58,7 @@ class PageTexts:
         return (self.nodes[first].start, self.nodes[after - 1].end) if first < after else None
 
     def nodes_between(self, start: int, end: int) -> tuple[TextNode, TextNode] | None:
-        """Return the text nodes in which a stretch of the text begins and ends; None for a blank one."""
+        """Return the text nodes in which a stretch begins and ends; None for a blank one."""
         first = bisect_right(self.nodes, start, key=lambda node: node.end)
         last = bisect_left(self.nodes, end, key=lambda node: node.start) - 1
         return (self.nodes[first], self.nodes[last]) if first <= last < len(self.nodes) else None

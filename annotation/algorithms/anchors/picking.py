@@ -1,4 +1,4 @@
-"""Turn a place on a page as it is shown into the anchor of a value, and an anchor into what is drawn.
+"""Turn a place on a shown page into the anchor of a value, and an anchor into what is drawn.
 
 A shown page numbers its elements from 0 in document order, and the text nodes of an element from 0.
 A place in a text node counts the characters of the text as the source has it, blanks and all.
@@ -36,7 +36,7 @@ class NoSuchPlace(AnchorProblem):
 
 @dataclass(frozen=True, slots=True)
 class PickedPlace:
-    """A place on a shown page: an element, or a stretch from one text node to the same or another one."""
+    """A place on a shown page: an element, or a stretch from a text node to the same or another."""
 
     number: int
     text_node: int | None = None  # None: the whole element
@@ -48,7 +48,7 @@ class PickedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Where a value is drawn: on an element, a part of one of its text nodes, or up to another element."""
+    """Where a value is drawn: on an element, part of one of its text nodes, or up to another."""
 
     number: int
     # Text node, start, end; with an end number the text node of the end.
@@ -80,7 +80,7 @@ class NumberedPage:
 
 
 def anchor_place(page: NumberedPage, place: PickedPlace) -> Anchor:
-    """Return the anchor of a place: the whole element, or the text of the stretch. Raises AnchorProblem."""
+    """Return the anchor of a place: the whole element, or the stretch. Raises AnchorProblem."""
     element = page.element(place.number)
     if place.text_node is None:
         return anchor_node(page.texts, PageNode(element).xpath)
@@ -135,7 +135,7 @@ def anchor_text(page: PageTexts, element: _Element, start: int, end: int) -> Anc
 
 
 def drawing_of(page: NumberedPage, anchor: Anchor) -> Drawing:
-    """Return where an anchor's value is drawn. Raises AnchorProblem where its node is not on the page."""
+    """Return where an anchor's value is drawn. Raises AnchorProblem if the page lacks its node."""
     node = select_node(page.texts.tree, anchor.xpath)
     number = page.number_of(node.element)
     span = None if node.name else page.texts.span(node.element, node.number)
@@ -223,7 +223,7 @@ def _next_start(page: PageTexts, node: PageNode) -> int:
 
 
 def _anchor_in(page: PageTexts, text: TextNode, start: int, end: int) -> Anchor:
-    """Return the anchor of a stretch within one text node: its element where that shows nothing else."""
+    """Return the anchor of a stretch within a text node: its element if that shows nothing else."""
     if (text.start, text.end) == (start, end) and page.span(text.element) == (start, end):
         return anchor_node(page, PageNode(text.element).xpath)
     node = PageNode(text.element, text.number)

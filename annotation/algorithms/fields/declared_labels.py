@@ -102,7 +102,7 @@ def _number_of(
     number_by_node: Mapping[tuple[_Element, int], int],
     alone: Mapping[_Element, int],
 ) -> int | None:
-    """Return the number of the text in which a spot stands; None where it is no text of the page."""
+    """Return the number of the text in which a spot stands; None where it is no text."""
     if spot.node.name:
         return None
     if spot.node.number is not None:

@@ -1,4 +1,4 @@
-"""Decide which slot of a new site is which field of its vertical: one decision a site and field, jointly.
+"""Decide jointly, once for each field, which slot of a new site is which field of its vertical.
 
 Readings:   The best pair of field and slot is decided first. A slot that shares most of its texts
             with one that is another field already is unlikely then; of a slot that is a single
@@ -88,7 +88,7 @@ def draft_fields(
     log_odds: Table,
     calibration: tuple[float, float, float],
 ) -> list[FieldDraft]:
-    """Return the slots that are taken for the fields, in the fields' order; none for what is not found.
+    """Return the slots taken for the fields, in the fields' order; none for what is not found.
 
     `log_odds` says of each field and slot how likely they belong together.
     """
@@ -157,7 +157,7 @@ def _first_texts_of(slot: DataSlot) -> Texts:
 
 
 def _widest(best_slot: int, log_odds: Table, texts: Sequence[Texts]) -> int:
-    """Return the slot with most texts among those that hold the chosen one's and are nearly as likely."""
+    """Return the slot with most texts that holds the chosen one's and is nearly as likely."""
     best = best_slot
     for index, own_texts in enumerate(texts):
         if log_odds[index] < log_odds[best_slot] - MAX_LOSS_OF_WIDER:

@@ -90,7 +90,7 @@ class MatchingWeights:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the weights as they are stored: of each column its mean, its scale and its weight."""
+        """Return the weights as they are stored: of each column its mean, scale and weight."""
         rows = zip(COLUMNS, self.means, self.scales, self.weights, strict=True)
         return {
             "columns": {

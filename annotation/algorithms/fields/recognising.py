@@ -1,4 +1,4 @@
-"""Recognise the fields of a vertical on the pages of a cluster, and once more when a page is confirmed.
+"""Recognise a vertical's fields on the pages of a cluster, and again when a page is confirmed.
 
 Notation:   A page is confirmed when a person has put all its fields right.
 Readings:   The odds of a slot fall where it shows another value on that page, less where it shows

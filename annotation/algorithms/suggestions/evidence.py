@@ -102,14 +102,14 @@ class Evidence(NamedTuple):
 
 
 class DeclaredValue(NamedTuple):
-    """A value that a page declares under one of the attribute's names, and the node that holds it."""
+    """A value that a page declares under a name of the attribute, and the node that holds it."""
 
     text: str
     node: PageNode
 
 
 class RankedSpot(NamedTuple):
-    """One of several spots that show the same value, and the share of its weight that it is worth."""
+    """One of several spots that show one value, and the share of its weight that it is worth."""
 
     spot: Spot
     share: float
@@ -121,7 +121,7 @@ def gather(
     attribute: AttributeType,
     known: Sequence[KnownValue],
 ) -> list[Evidence]:
-    """Return all evidence for an attribute; one whose name says of which type it is needs no type."""
+    """Return all evidence for an attribute; one whose name says its type needs no type."""
     attribute = replace(attribute, type=implied_type(attribute.name, attribute.type))
     evidence = [*_find_declared(page, declared, attribute), *_find_known(page, attribute, known)]
     for finder in FINDERS:
@@ -381,9 +381,10 @@ def _means(attribute: AttributeType, name: str) -> bool:
 
 
 def _addresses(page: SpotIndex) -> Iterator[tuple[list[Spot], float]]:
-    """Yield the lines of addresses, and how sure each is: beside a label first, then from a street to a code.
+    """Yield the lines of addresses with how sure each is.
 
-    What stands beside a label and has no digit is none.
+    First come those beside a label, then those from a street to a code. What stands beside a label
+    and has no digit is none.
     """
     for beside in find_beside(page, AttributeType("address", is_multi=True)):
         if any(_has_digit(spot.text) for spot in beside.spots[:MAX_ADDRESS_LINES]):
@@ -462,7 +463,7 @@ def find_crumb(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
 
 
 def _crumbs(page: SpotIndex) -> list[Spot]:
-    """Return the links of the first run with one sign between any two that menus do not have, too."""
+    """Return the links of the first run with one sign between any two that is no sign of menus."""
     run: list[Spot] = []
     sign = ""
     is_after_sign = False
@@ -545,7 +546,7 @@ def _name_in_address(href: str, labels: frozenset[str]) -> str:
 
 
 def _parent_of_link(spot: Spot) -> _Element | None:
-    """Return the element in which a spot's link stands, that of its cell or item where it has one."""
+    """Return the element around a spot's link, or around its cell or item where it has one."""
     link = _link_of(spot.node.element)
     parent = link.getparent() if link is not None else None
     if parent is not None and parent.tag in {"li", "span", "td"}:
@@ -588,7 +589,7 @@ def find_stock(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
 
 
 def find_heading(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
-    """Yield the page's heading for an attribute that is the title of the thing, such as name or headline."""
+    """Yield the page's heading for an attribute that titles the thing, such as name or headline."""
     if page.heading is None or attribute.type != "text":
         return
     if meaning_of(attribute.name).is_title:
@@ -597,10 +598,10 @@ def find_heading(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence
 
 
 def find_on_key_paths(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
-    """Yield what stands on the key paths of the site's clustering: what searchers asked for matches it.
+    """Yield what stands on the key paths of the site's clustering.
 
-    It is most likely the title of the thing; of other attributes a key path only says that
-    something worth extracting stands there.
+    What searchers asked for matches what stands there. It is most likely the title of the thing; of
+    other attributes a key path only says that something worth extracting stands there.
     """
     if attribute.type in {"image", "url"}:
         return
@@ -628,7 +629,7 @@ def _may_be_key(page: SpotIndex, attribute: AttributeType, spot: Spot) -> bool:
 
 
 def find_typed_texts(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
-    """Yield the values of a telling type in the main part of the page, the first after the heading."""
+    """Yield the values of a telling type in the page's main part, those after the heading first."""
     if not has_pattern(attribute.type) or attribute.type in {"number", "zip", "url"}:
         return
     start = page.index_of_heading

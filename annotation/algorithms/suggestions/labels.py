@@ -1,4 +1,4 @@
-"""Find the values that stand beside labels: after "Price:", in the cell next to it, in the same text.
+"""Find the values beside labels: after "Price:", in the cell next to it, in the same text.
 
 Readings:   A label is a short text that is one of the attribute's names. What follows it up to
             the next text that is a label, or looks like this one (same tag and class, or a colon
@@ -69,7 +69,7 @@ def _find_behind_label(page: SpotIndex, number: int, attribute: AttributeType) -
 
 
 def _trust(page: SpotIndex, number: int) -> float:
-    """Return how surely a text is a label: it ends in a colon, is marked as one, or is the template's."""
+    """Return how surely a text is a label: by a final colon, its tag and whether others have it."""
     label = page.spots[number]
     tags = {element.tag for element in _with_parent(label.node.element)}
     is_marked = bool(tags & LABEL_TAGS)
@@ -159,7 +159,7 @@ def _child_of(parent: _Element | None, element: _Element) -> _Element | None:
 
 
 def _whole_cell(page: SpotIndex, label: Spot, first: Spot) -> Spot:
-    """Return the first value: its text node, or the cell around it where that shows a little more."""
+    """Return the first value: its text node, or the cell around it if that shows a little more."""
     shared = _nearest_shared(label.node.element, first.node.element)
     cell = _child_of(shared, first.node.element)
     if cell is None or cell is label.node.element:

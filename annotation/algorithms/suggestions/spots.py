@@ -1,4 +1,4 @@
-"""A page as suggestions look at it: its spots, what is the same on other pages, and where values stand.
+"""A page as suggestions look at it: its spots, what other pages show too, and where values stand.
 
 Notation:   A spot is a text node, or an element with more than one of them, or an attribute; a
             value may be a part of it. The kind of a spot is its path without positions, with the
@@ -89,7 +89,7 @@ class SpotIndex(PageIndex):
         self._names: dict[_Element, list[tuple[str, ...]]] = {}
 
     def spot_of(self, element: _Element, number: int | None = None) -> Spot:
-        """Return the spot of a node; an element that shows one text node and no more stands for it."""
+        """Return the spot of a node; an element that shows only that text node stands for it."""
         span = self.texts.span(element, number)
         text = self.texts.whole[span[0] : span[1]] if span else ""
         if number is not None:
@@ -177,7 +177,7 @@ class SpotIndex(PageIndex):
         return label_key(text) if len(text) <= MAX_LABEL_CHARS else ""
 
     def find(self, value_type: str, value: str) -> list[Spot]:
-        """Return where a value is displayed, in whatever form its type allows; exact forms first."""
+        """Return where a value is displayed, in any form its type allows; exact forms first."""
         if value_type in {"image", "url"}:
             spots = self._spots_by_address.get(self.address(value), [])
             if spots:
@@ -292,7 +292,7 @@ def _names_on(element: _Element) -> Iterator[tuple[str, ...]]:
 
 
 def main_heading(page: SpotIndex) -> Spot | None:
-    """Return the heading that names what the page is about: one that the page's title says, or the first.
+    """Return the heading that names the page's subject: one that the title says, or the first.
 
     Headings that other pages show alike name the site.
     """
@@ -320,7 +320,7 @@ def _around(spot: Spot) -> list[_Element]:
 
 
 def _heading_spots(page: SpotIndex) -> Iterable[Spot]:
-    """Yield headings; then short texts that begin the page's title, where a page has no heading elements."""
+    """Yield headings, then other texts that stand in the page's title, but no links and options."""
     seen = set()
     spots_within: defaultdict[_Element, list[Spot]] = defaultdict(list)
     for spot in page.spots:

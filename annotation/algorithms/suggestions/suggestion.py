@@ -176,7 +176,7 @@ def _share_out(choices: dict[str, list[_Choice]]) -> dict[str, list[_Choice]]:
 
 
 def _absence(page: SpotIndex, attribute: AttributeType) -> list[Suggestion]:
-    """Suggest that a page lacks an attribute where most other pages label it and this one does not."""
+    """Suggest that a page lacks an attribute that most other pages label and it does not."""
     labels = meaning_of(attribute.name).labels
     if not page.other_prints or page.page_print.labels & labels:
         return []

@@ -159,7 +159,7 @@ class VerticalView(ApiView):
     def put(
         self, request: Request, *, subject: Vertical, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Make a vertical what is described; attributes left out are dropped and keep their annotations."""
+        """Make a vertical as described; attributes left out are dropped, their annotations kept."""
         return _save(subject.name, body, request)
 
 

@@ -24,7 +24,7 @@ class AnnotatedValue:
 
 
 class PageAnnotations(NamedTuple):
-    """What holds on a page, by attribute, and the last revision of each; None stands for the records."""
+    """What holds on a page by attribute, and the last revision of each; None means the records."""
 
     rows: dict[int | None, list[Annotation]]
     revisions: dict[int | None, int]

@@ -124,7 +124,7 @@ def annotate_each(
 def restore_revision(
     *, page: Page, attribute: Attribute | None, revision: int, actor: User | None
 ) -> int:
-    """Restore an earlier revision of an attribute, and return the new one. Raises NoSuchRevision."""
+    """Restore an earlier revision of an attribute and return the new one. Raises NoSuchRevision."""
     with transaction.atomic():
         Page.objects.select_for_update(no_key=True).get(pk=page.pk)
         rows = list(Annotation.objects.filter(page=page, attribute=attribute, revision=revision))
@@ -186,7 +186,7 @@ def _is_of(attributes: Iterable[Attribute | None]) -> Q:
 
 
 def _last_revisions(page: Page, attributes: Iterable[Attribute | None]) -> dict[int | None, int]:
-    """Return the last revision of attributes on a page; those that were never annotated have none."""
+    """Return the last revision of attributes on a page; those never annotated have none."""
     rows = Annotation.objects.filter(_is_of(attributes), page=page).order_by()
     return dict(rows.values_list("attribute").annotate(Max("revision")))
 
@@ -194,7 +194,7 @@ def _last_revisions(page: Page, attributes: Iterable[Attribute | None]) -> dict[
 def _signed(
     rows: list[Annotation], revision: int, author: User | None, source: str
 ) -> list[Annotation]:
-    """Return rows as one revision; a row that says nothing is superseded at once, it never holds."""
+    """Return rows as one revision; one that says nothing is superseded at once, it never holds."""
     for row in rows:
         row.revision, row.author, row.source = revision, author, source
         if row.kind == Annotation.Kind.CLEARED:

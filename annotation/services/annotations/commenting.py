@@ -96,7 +96,7 @@ def element_numbers(comments: Iterable[Comment], snapshot: Snapshot | None) -> d
 
 
 def _attribute(page: Page, name: str) -> Attribute:
-    """Return the attribute of this name in a vertical of the page's site. Raises ValidationError."""
+    """Return the attribute of this name in a vertical of a page's site. Raises ValidationError."""
     of_site = Attribute.objects.filter(vertical__assignments__site=page.site_id)
     attribute = of_site.filter(name=storable(name)).first()
     if attribute is None:

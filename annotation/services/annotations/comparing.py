@@ -27,7 +27,7 @@ def compare_again(page: Page, attributes: Iterable[Attribute | None]) -> None:
 
 
 def compare(row: SecondAnnotation) -> None:
-    """Compare a second annotation with the first one as it is now, where there is one of the same bytes."""
+    """Compare a second annotation with the first as it is now, if that is of the same bytes."""
     first = first_rows(row)
     agreement = ""
     tree = read_tree(row.snapshot) if first else None
@@ -49,5 +49,5 @@ def first_rows(row: SecondAnnotation) -> list[Annotation]:
 
 
 def anchors_of(row: SecondAnnotation) -> list[Anchor]:
-    """Return the anchors that a second annotation holds; none where it says that there is no value."""
+    """Return the anchors that a second annotation holds; none where it says there is no value."""
     return [Anchor(**mark) for mark in row.marks]

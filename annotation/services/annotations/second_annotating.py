@@ -35,7 +35,7 @@ class AgreementFigures(NamedTuple):
 
 
 def is_drawn(url_hash: bytes, share: int) -> bool:
-    """Return whether a page is among so many percent: always the same pages, more for a larger share.
+    """Return whether a page is among so many percent; a larger share has the same pages and more.
 
     >>> is_drawn(b"any", 0), is_drawn(b"any", 100)
     (False, True)
@@ -45,7 +45,7 @@ def is_drawn(url_hash: bytes, share: int) -> bool:
 
 
 def pages_to_annotate_again(site: Site, person: User) -> list[Page]:
-    """Return the drawn pages that somebody else annotated and this person may annotate a second time.
+    """Return the drawn pages that others annotated and this person may annotate a second time.
 
     A page that a second person has begun belongs to that person.
     """
@@ -142,6 +142,6 @@ def resolve(*, row: SecondAnnotation, resolution: str, actor: User) -> None:
 
 
 def agreement_at(site: Site) -> AgreementFigures:
-    """Return how many attributes two people annotated, and how many of these they annotated alike."""
+    """Return how many attributes two people annotated, and how many of these alike."""
     rows = SecondAnnotation.objects.compared().filter(page__site=site)
     return AgreementFigures(rows.count(), rows.filter(agreement="same").count())

@@ -73,7 +73,7 @@ def import_request(*, site: Site, source: Path) -> JobRequest:
 
 
 def import_annotations(run: jobs.JobRun) -> dict[str, Any]:
-    """Import the annotations of the job's file; attributes that are annotated so already stay as they are.
+    """Import the annotations of the job's file; attributes already annotated so stay as they are.
 
     The lines of a file replace earlier annotations of the same attributes on the same pages. Where
     each line that is not imported stands, and why, is reported.
@@ -154,7 +154,7 @@ class _Refusals:
 
 
 def _read(path: Path) -> tuple[dict[str, list[AnnotationLine]], list[_RefusedLine]]:
-    """Return the lines of a file by page, and those that cannot be understood. Raises UnreadableFile."""
+    """Return the lines of a file by page, and those not understood. Raises UnreadableFile."""
     lines_by_url: defaultdict[str, list[AnnotationLine]] = defaultdict(list)
     refused: list[_RefusedLine] = []
     with regular_file(path) as raw:
@@ -261,7 +261,7 @@ def _store(run: jobs.JobRun, pages: list[_ImportedPage], n_done: int, n_total: i
 
 
 def _keep_given_url(page: _ImportedPage) -> None:
-    """Keep how the file writes the address of a page that a crawl found: nobody else handed it in."""
+    """Keep how the file writes the address of a crawled page: nobody else handed it in."""
     found_by_links = Page.objects.filter(
         pk=page.snapshot.page_id, crawl__isnull=False, given_url=F("url")
     )
@@ -320,7 +320,7 @@ class _Attributes:
 
 
 def _attributes_of(page: Page) -> _Attributes:
-    """Return the attributes of the page's cluster, and of its site where the cluster has its own vertical."""
+    """Return the attributes of the page's vertical, and of its site's where that is another one."""
     own = Assignment.objects.vertical_of_page(page)
     default = Assignment.objects.vertical_of(page.site)
     verticals = {vertical.pk: vertical for vertical in (own, default) if vertical is not None}

@@ -11,7 +11,7 @@ from annotation.algorithms.anchors.picking import NumberedPage, drawing_of
 
 
 class DrawnMark(NamedTuple):
-    """A proposed value as it is found on a page: its anchor, None where it is not there, and its drawing."""
+    """A proposed value on a page: its anchor, None where it is not there, and its drawing."""
 
     anchor: Anchor | None
     drawing: dict[str, Any]

@@ -120,7 +120,7 @@ def take(
 
 
 def take_alike(*, subject: Subject, revision: int | None) -> GestureChange:
-    """Annotate every node that stands as the values that the attribute has already. Raises AnchorProblem."""
+    """Annotate every node that stands as the attribute's values do. Raises AnchorProblem."""
     tree = subject.page.texts.tree
     anchors = [value.anchor for value in _values_of(subject) if value.anchor is not None]
     nodes = [select_node(tree, anchor.xpath) for anchor in anchors]
@@ -170,12 +170,12 @@ def clear(*, subject: Subject, revision: int | None) -> GestureChange:
 def mark_records(
     *, subject: Subject, first: _Element, last: _Element | None, revision: int | None
 ) -> GestureChange:
-    """Annotate the siblings that look like the elements from first to last as the page's records."""
+    """Annotate the siblings that look like those from first to last as the page's records."""
     return _write_records(subject, find_records_alike(first, last), revision)
 
 
 def mark_found_records(*, subject: Subject, revision: int | None) -> GestureChange:
-    """Annotate the list that looks most like records as the page's records. Raises AnchorProblem."""
+    """Annotate the list that looks most like records as the page's. Raises AnchorProblem."""
     lists = find_records(subject.page.texts.tree)
     if not lists:
         raise AnchorProblem(
@@ -290,7 +290,7 @@ def anchor_run_of(subject: Subject, first: _Element, last: _Element) -> Anchor:
 
 
 def _typed_node(element: _Element, tag: str, name: str) -> PageNode | None:
-    """Return the picture or link that a click on an element means: its own, one in it, one around it."""
+    """Return the picture or link that a click on an element means: itself, in it or around it."""
     around = [element, *element.iter(tag), *element.iterancestors(tag)]
     for candidate in around:
         if candidate.tag == tag and candidate.get(name):

@@ -1,4 +1,4 @@
-"""Stored pages as people annotate them: their trees with numbers, or why nothing can be annotated."""
+"""Stored pages as people annotate them: numbered trees, or why nothing can be annotated."""
 
 from __future__ import annotations
 

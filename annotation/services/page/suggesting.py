@@ -1,4 +1,4 @@
-"""Suggest values on a snapshot: from the page itself, from other samples, from what is known elsewhere."""
+"""Suggest values on a snapshot: from the page, from other samples, from what is known elsewhere."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SAME_PAGE, SAME_THING, SAME_SITE = 0.9, 0.6, 0.4
 
 
 def suggestions_for(*, snapshot: Snapshot, attributes: Sequence[Attribute]) -> list[dict[str, Any]]:
-    """Return what the attributes may be on a page: in their order, the best first, at most three each.
+    """Return what the attributes may be on a page, in their order: at most three each, best first.
 
     They are read in a limited child, as JSON with the marks of each and where they are drawn; one
     without marks says that the page has none. There are none of a page that cannot be read. Nothing
@@ -55,7 +55,7 @@ def suggestions_for(*, snapshot: Snapshot, attributes: Sequence[Attribute]) -> l
 
 
 def prints_beside(snapshot: Snapshot) -> list[PlainPrint]:
-    """Return some other samples of the page's cluster, or else other pages of it, to compare with."""
+    """Return some other samples of the page's cluster, else other pages of it, to compare with."""
     cluster = PageMembership.objects.current().cluster_of(snapshot.page_id)
     if cluster is None:
         return []
@@ -132,7 +132,7 @@ def known_values(
 def _values_of_same_thing(
     snapshot: Snapshot, attributes: Sequence[Attribute], heading: str
 ) -> list[tuple[str, str]]:
-    """Return names of attributes and texts, as annotated on pages whose name is the heading of this one."""
+    """Return names of attributes with texts, as annotated on pages whose name is this heading."""
     titles = [attribute.name for attribute in attributes if meaning_of(attribute.name).is_title]
     if not heading or not titles:
         return []

@@ -1,4 +1,4 @@
-"""Which sample of a cluster is worth annotating next, as who learnt from the others reported last."""
+"""Which sample of a cluster to annotate next, as last reported by who learnt from the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RETENTION = timedelta(days=30)
 
 
 def keep_next_sample(*, cluster: Cluster, rank: int | None) -> None:
-    """Save the rank of the sample to annotate next; None where none is worth more than the others."""
+    """Save the rank of the sample to annotate next; None where none is worth more than others."""
     cache.set(_key(cluster), rank, RETENTION.total_seconds())
 
 

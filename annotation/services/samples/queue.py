@@ -152,7 +152,7 @@ class _ClusterFacts:
 
 
 def _read_by(reading: BorrowedReading) -> str:
-    """Return whose rule reads a cluster so well that nobody need be asked; blank where none does."""
+    """Return whose rule reads a cluster so well that nobody need be asked; blank if none does."""
     if not reading.lender or reading.share < READ_ENOUGH:
         return ""
     return f"Read by {reading.lender}"
@@ -182,7 +182,7 @@ def _annotated_attributes(clusters: list[Cluster]) -> dict[int, set[int]]:
 
 
 def _samples(clusters: list[Cluster]) -> dict[int, dict[int, bool]]:
-    """Return of each cluster the ranks of its samples, and whether anything is annotated on them."""
+    """Return the ranks of each cluster's samples, and whether anything is annotated on them."""
     live = Annotation.objects.live().filter(page=OuterRef("page"))
     rows = Sample.objects.filter(cluster__in=clusters).annotate(is_annotated=Exists(live))
     samples: defaultdict[int, dict[int, bool]] = defaultdict(dict)

@@ -96,7 +96,7 @@ def _check(site: Site, cluster: str, size: int, scheme: str) -> None:
 
 
 def clusters_to_draw(site: Site, name: str) -> list[Cluster]:
-    """Return the clusters with pages that are worth annotating, or the one of this name whatever it is."""
+    """Return the clusters with pages worth annotating, or the one of this name whatever it is."""
     present = _present(site)
     if name:
         return [cluster for cluster in present if cluster.name == name]
@@ -105,7 +105,7 @@ def clusters_to_draw(site: Site, name: str) -> list[Cluster]:
 
 
 def clusters_left_out(site: Site) -> list[tuple[Cluster, str]]:
-    """Return the clusters with pages of which no samples are drawn unless they are named, with why."""
+    """Return the clusters with pages that are sampled only if they are named, with why."""
     present = _present(site)
     reasons = reasons_to_leave_out(present)
     return [(cluster, reasons[cluster.pk]) for cluster in present if cluster.pk in reasons]

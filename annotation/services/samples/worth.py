@@ -1,4 +1,4 @@
-"""Which clusters are worth annotating: those of details, and those that people already worked on or want.
+"""Which clusters are worth annotating: those of details, and those people worked on or want.
 
 What a site showed before a redesign is not: a rule of it would find nothing on the pages
 as they are.

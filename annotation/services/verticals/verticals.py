@@ -51,7 +51,7 @@ class ChangedMeanwhile(Exception):
 
 
 class VerticalInUse(Exception):
-    """A vertical that sites describe their pages with, or that pages are annotated by, cannot be deleted."""
+    """A vertical that describes sites, or that pages are annotated by, cannot be deleted."""
 
     def __init__(self, vertical: Vertical, sites: list[str], n_annotations: int = 0) -> None:
         if sites:
@@ -74,7 +74,7 @@ class VerticalPlan:
 
 
 def read_vertical(text: bytes) -> VerticalPlan:
-    """Return the vertical that a JSON document describes; unknown keys are ignored. Raises BadVertical."""
+    """Return the vertical that JSON describes; unknown keys are ignored. Raises BadVertical."""
     try:
         document = orjson.loads(text.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
@@ -111,7 +111,7 @@ def _read_attribute(title: str, entry: object, problems: list[str]) -> Attribute
 
 
 def _read(entry: dict[str, Any], key: str, kind: type[T], default: T, problems: list[str]) -> T:
-    """Return the entry's value; the default where there is none, or a wrong one, which is a problem."""
+    """Return the entry's value; the default for none or a wrong one, which is a problem."""
     value = entry.get(key)
     if value is None or isinstance(value, kind):
         return default if value is None else value
@@ -200,7 +200,7 @@ def problem_of_regex(regex: str) -> str:
 
 
 def may_change(user: User, vertical: Vertical) -> bool:
-    """Return whether a person is editor at all sites that use a vertical, and somewhere at least."""
+    """Return whether a person is editor at all sites that use a vertical, and at least at one."""
     return user.has_role_anywhere(Role.EDITOR) and not _sites_of_others(user, vertical)
 
 
@@ -213,7 +213,7 @@ def _sites_of_others(user: User, vertical: Vertical) -> list[Site]:
 
 
 def _refuse_strangers(user: User | None, vertical: Vertical) -> None:
-    """Raise PermissionDenied unless a person may change a vertical; name no site that they do not see."""
+    """Raise PermissionDenied unless a person may change a vertical; name only sites they see."""
     others = _sites_of_others(user, vertical) if user is not None else []
     if user is None or not others:
         return

@@ -1,4 +1,4 @@
-"""The second annotation of some pages: blind for who makes it, compared and settled by who reviews."""
+"""The second annotation of some pages: blind for its maker, compared and settled by reviewers."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _read(
 
 
 def _anchors(posted: QueryDict, name: str, page: NumberedPage) -> list[Anchor] | None:
-    """Return the values given for an attribute; None where it was left blank. Raises AnchorProblem."""
+    """Return the values given for an attribute, None if it was left blank. Raises AnchorProblem."""
     if posted.get(f"absent-{name}"):
         return []
     texts = [text.strip() for text in posted.getlist(f"text-{name}")]
@@ -164,7 +164,7 @@ def _row(
     posted: QueryDict,
     problems: dict[str, str],
 ) -> dict[str, Any]:
-    """Return what the form shows of an attribute: what was typed, else what this person annotated."""
+    """Return what the form shows of an attribute: what was typed, else this person's annotation."""
     name, annotated = attribute.name, row_by_attribute.get(attribute.pk)
     texts = posted.getlist(f"text-{name}")
     if not texts and annotated is not None:

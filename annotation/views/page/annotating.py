@@ -78,7 +78,10 @@ class AnnotateRequest(NamedTuple):
 def annotate_page(
     request: HttpRequest, name: str, cluster_name: str = "", rank: int = 0, pk: int = 0
 ) -> HttpResponse:
-    """Show a sample of a cluster, or any page; to the page itself only what changes from one to the next."""
+    """Show a sample of a cluster, or any page.
+
+    Where the page itself asks for it, only what changes from one to the next is answered.
+    """
     site = get_object_or_404(Site, name=name)
     cluster = cluster_of(site, cluster_name) if cluster_name else None
     if cluster is not None and not Sample.objects.filter(cluster=cluster).exists():
@@ -209,7 +212,7 @@ def _blocked(
 @needs_role(Role.EDITOR)
 @require_GET
 def page_outline(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
-    """Return the name, the parent and the text of each element, by which people go through the page."""
+    """Return each element's name, parent and text, by which people go through the page."""
     answer = JsonResponse(read_of_page(_snapshot(name, pk, snapshot_pk), read_outline))
     answer["Cache-Control"] = f"private, max-age={MAX_AGE}"  # a snapshot never changes
     return answer

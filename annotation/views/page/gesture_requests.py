@@ -19,7 +19,7 @@ MAX_TEXT_CHARS = 200_000
 
 
 class Gesture:
-    """What a browser reports of one gesture. Reading a value of the wrong type raises BadRequest."""
+    """What a browser reports of one gesture. Reading a value of a wrong type raises BadRequest."""
 
     def __init__(self, document: object) -> None:
         if not isinstance(document, dict):

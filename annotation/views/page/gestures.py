@@ -1,4 +1,4 @@
-"""Where a browser reports what an editor did on a page; the answer is how the attributes look now."""
+"""Where a browser reports what an editor did on a page; the answer shows the attributes now."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Stage(NamedTuple):
 
 
 class GestureOutcome:
-    """What came of a gesture: what changed, what somebody else changed meanwhile, what cannot be."""
+    """What came of a gesture: what changed, what others changed meanwhile, what cannot be."""
 
     def __init__(self) -> None:
         self.changes: list[GestureChange] = []
@@ -141,7 +141,7 @@ def _change_by_other(row: Row) -> str:
 
 
 def _take(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
-    """Take the node or the text at a place; for the records, the record there with those like it."""
+    """Take the node or the text at a place; for the records, the record there and those like it."""
     name, revision, place = (
         reported.text("attribute"),
         reported.number("revision"),
@@ -174,7 +174,7 @@ def _take_text(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None
 
 
 def _take_run(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
-    """Take everything from one element to another; for the records, the run of siblings between them."""
+    """Take everything from one element to another; for the records, the siblings between them."""
     name = reported.text("attribute")
     subject = stage.subject(name)
 

@@ -1,4 +1,4 @@
-"""From which page somebody came to a vertical: shown beside it, and gone back to once it is saved."""
+"""The page from which somebody came to a vertical: shown beside it, opened again after saving."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(request: HttpRequest) -> Origin | None:
-    """Return where the request says that somebody came from; None where that is no cluster of theirs."""
+    """Return where the request says that somebody came from; None if no cluster of theirs."""
     names = {name: request.GET.get(name, "").replace("\0", "") for name in ("site", "cluster")}
     cluster = Cluster.objects.filter(site__name=names["site"], name=names["cluster"])
     shown = cluster.select_related("site").first()
