@@ -1,4 +1,4 @@
-"""Doubts of a clustering and people's answers to them: their names, and which answers hold together.
+"""Doubts of a clustering and people's answers to them: their names, and which hold together.
 
 An answer about two sets of pages says that one template made both, or two. Where two answers
 contradict each other, also by way of others, the newer one holds.

@@ -109,7 +109,7 @@ class GroupLayout:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A decision of the algorithm that may be wrong: two sets of pages that it joined, or kept apart."""
+    """A decision of the algorithm that may be wrong: two sets of pages it joined or kept apart."""
 
     left: Sequence[int]  # indices of the pages, the most typical first
     right: Sequence[int]
@@ -184,7 +184,7 @@ class Clusterer:
     parameters: Sequence[Parameter] = ()
 
     def values(self, given: Mapping[str, object]) -> dict[str, Value]:
-        """Return the value of each parameter, the default where none is given. Raises BadParameter."""
+        """Return each parameter's value, the default where none is given. Raises BadParameter."""
         return read_values(self.name, self.parameters, given)
 
     def with_values(self, given: Mapping[str, object]) -> Clusterer:
@@ -211,11 +211,11 @@ class Clusterer:
 
     @property
     def goes_by_links(self) -> bool:
-        """Return whether the links to a page decide, so that it should come with its inbound XPath."""
+        """Return whether links to a page decide, so that it should bring its inbound XPath."""
         return self.observe is None
 
     def place(self, model: Model, observation: Observation, url: str) -> Placed:
-        """Return the group of a later page, and its layout where the algorithm tells layouts apart."""
+        """Return the group of a later page, and its layout if the algorithm tells layouts apart."""
         if self.place_in_layout is not None:
             return self.place_in_layout(model, observation, url)
         return Placed(self.assign(model, observation, url))
@@ -238,7 +238,7 @@ class Clusterer:
 
 
 def group_key(group: str) -> str:
-    """Return a group's name as it is stored and looked up: one that is too long ends with its hash."""
+    """Return a group's name as it is stored and looked up: if too long, it ends with its hash."""
     name = storable(group)
     if len(name) <= MAX_GROUP_CHARS:
         return name

@@ -1,4 +1,4 @@
-"""Write what was observed of pages as bytes that say nothing but values, for another process to read.
+"""Write what was observed of pages as bytes that are only values, for another process to read.
 
 Notation:   A message is JSON. What JSON has no form for is an array that begins with its
             kind: bytes, tuples, sets, arrays of numbers by type and shape, and the records

@@ -139,7 +139,7 @@ def join_url(base: str, href: str) -> str:
 
 
 def address_keys(url: str) -> dict[str, str]:
-    """Return what a line of JSON says of an address: as it was given, and normalised if that differs.
+    """Return what a JSON line says of an address: as given, and normalised if that differs.
 
     >>> address_keys("http://example.org/a b")
     {'url': 'http://example.org/a b', 'normalized_url': 'http://example.org/a%20b'}

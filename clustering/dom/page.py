@@ -76,7 +76,7 @@ why_no_page_is_read: ContextVar[str] = ContextVar("why_no_page_is_read", default
 
 
 class NotReadHere(RuntimeError):
-    """A thread that must not read pages was about to read one: the program is wrong, not the page."""
+    """A thread that must not read pages tried to: the program is wrong, not the page."""
 
 
 class PageTooLarge(Exception):

@@ -79,7 +79,7 @@ async def log_in(
 
 
 async def check_logged_in(answer: Fetched, form: SiteLogIn, call_apart: CallApart) -> None:
-    """Raise LoggedOut where an answer is what somebody gets who is not logged in, or LogInFailed."""
+    """Raise LoggedOut where an answer is one for those who are not logged in, or LogInFailed."""
     location = answer.location
     if location and _place(location) == _place(form.url):
         raise LoggedOut(f"{answer.url} leads to the log-in")

@@ -1,4 +1,4 @@
-"""The proxy that a site is fetched through: it opens a tunnel to an address that the guard has checked.
+"""The proxy a site is fetched through: it opens a tunnel to an address that the guard checked.
 
 The guard names the address as a number, so that the proxy resolves nothing: what a name leads to is
 decided here alone, for http as for https.

@@ -89,7 +89,7 @@ class SiteSession:
         return {**self.headers, **own}
 
     def cookies_for(self, target: Address) -> dict[str, str]:
-        """Return the cookies that an address of the site is sent: those given, and what it has set since."""
+        """Return the cookies an address of the site is sent: those given, and those set since."""
         return {**self.cookies, **self._kept_cookies(target)} if self.is_own(target) else {}
 
     def keep_cookies(self, target: Address, set_cookies: Iterable[str]) -> None:

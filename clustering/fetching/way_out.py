@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class ConnectionPastGuard(PermissionError):
-    """Something other than the guard and the known services is connected to: a mistake in this product."""
+    """Something else than guard and known services is connected to: a mistake in this product."""
 
 
 def let_through(connection: socket.socket) -> None:

@@ -45,7 +45,7 @@ class ClusterSiteForm(forms.Form):
                 self.fields[_field_name(clusterer.name, parameter)] = _field_of(parameter)
 
     def clean(self) -> dict[str, Any]:
-        """Read the parameters of the chosen algorithm; what stands in the fields of others is ignored."""
+        """Read the parameters of the chosen algorithm; what is entered for others is ignored."""
         parameters = {}
         clusterer = CLUSTERERS.get(self.cleaned_data.get("algorithm", ""))
         for parameter in clusterer.parameters if clusterer else ():

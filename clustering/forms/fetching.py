@@ -195,7 +195,7 @@ class FetchingForm(forms.Form):
         self.fields["proxy_password"].help_text = f"Never shown again: {password}."
 
     def clean(self) -> dict[str, Any]:
-        """Put the password among the fields of the log-in, under the name that the form has for it."""
+        """Put the password among the fields of the log-in, under its name in the form."""
         entered: dict[str, Any] = super().clean() or self.cleaned_data
         name = entered.pop("log_in_password_name", "")
         password = entered.pop("log_in_password", "")

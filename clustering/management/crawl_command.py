@@ -14,7 +14,7 @@ from vertex.core.services.jobs.requests import JobRequest
 
 
 class CrawlCommand(WorkCommand):
-    """A command that visits pages, with a line of its output and a step of its progress for each."""
+    """A command that visits pages, with a line of output and a step of progress for each."""
 
     def add_crawl_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

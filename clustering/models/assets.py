@@ -1,4 +1,4 @@
-"""What stored pages are drawn with: style sheets, images and fonts, and which of them a snapshot has."""
+"""What stored pages are drawn with: style sheets, images and fonts, and which a snapshot has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vertex.core.models.sites import Site
 
 
 class Asset(models.Model):
-    """A file that pages of a site are drawn with; the same bytes of an address are one row in a site."""
+    """A file that pages of a site are drawn with; one row for the same bytes of an address."""
 
     class Kind(models.TextChoices):
         SHEET = "sheet", "Style sheet"

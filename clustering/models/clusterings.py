@@ -118,7 +118,7 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
 
 
 class Cluster(models.Model):
-    """Pages of a site that one template makes; it keeps its name from one clustering to the next."""
+    """Pages of a site that one template makes; their name stays from clustering to clustering."""
 
     site = models.ForeignKey(
         Site, on_delete=models.CASCADE, related_name="clusters", db_index=False
@@ -314,13 +314,13 @@ class ClusterChangeQuerySet(models.QuerySet["ClusterChange"]):
         return self.filter(undone_at=None).order_by("id")
 
     def without_detail(self) -> ClusterChangeQuerySet:
-        """Leave the pages out, which may be many: `n_pages` and `groups` say how many, in how many parts."""
+        """Leave the pages out, often many: `n_pages` and `groups` count them and their parts."""
         n_pages, groups = KeyTransform("n_pages", "detail"), KeyTransform("groups", "detail")
         return self.defer("detail").annotate(n_pages=n_pages, groups=groups)
 
 
 class ClusterChange(models.Model):
-    """Something that a person changed about a site's clusters; each further clustering repeats it."""
+    """Something that a person changed about a site's clusters; each later clustering repeats it."""
 
     class Kind(models.TextChoices):
         MOVE = "move", "Move pages"  # {"pages": [page, …]} to `cluster`

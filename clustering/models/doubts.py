@@ -78,7 +78,7 @@ class ClusterDoubtQuerySet(models.QuerySet["ClusterDoubt"]):
 
 
 class ClusterDoubt(models.Model):
-    """A decision of a clustering that may be wrong: two sets of pages that it joined, or kept apart."""
+    """A decision of a clustering that may be wrong: two sets of pages it joined or kept apart."""
 
     clustering = models.ForeignKey(
         Clustering, on_delete=models.CASCADE, related_name="doubts", db_index=False

@@ -74,7 +74,7 @@ def _drawn_mark(hue: object, shape: object) -> SafeString:
 
 @register.simple_tag
 def kind_badge(figures: ClusterFigures) -> SafeString:
-    """Show of what kind a cluster is, and how certain that is; a dash where no clustering told it."""
+    """Show of what kind a cluster is, and how surely; a dash where no clustering told it."""
     kind = kind_of(figures)
     if not kind.kind:
         return format_html('<span class="muted">{}</span>', NOTHING)

@@ -280,7 +280,7 @@ def _is_beside(currency: re.Match[str], amount: _Amount) -> bool:
 
 
 def _code_of(currency: re.Match[str], places: tuple[str, str]) -> str | None:
-    """Return the code of a sign: what it stands for at the first place that shares it, else anywhere."""
+    """Return the code of a sign: what it means at the first place that shares it, else anywhere."""
     sign = currency[0]
     shared = SHARED_SIGNS.get(sign, {})
     for place in places:

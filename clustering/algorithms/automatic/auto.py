@@ -1,4 +1,4 @@
-"""Group pages by type from all that a site offers: the default, right on most sites without parameters.
+"""Group pages by type from all a site offers: the default, right on most sites without parameters.
 
 Paper:      None. Tag paths as in Chakrabarti and Mehta (WWW 2010) without their search log; the
             joins are learned from sites whose types are known.
@@ -138,7 +138,7 @@ def _find_layouts(start: FirstGroups, group: Pages) -> list[list[Pages]]:
 def _looks(
     structure: Pages, group: Pages, parts: Sequence[Sequence[Pages]]
 ) -> tuple[Pages, dict[int, str]]:
-    """Return the look of each page, which is of one layout and one structure, and the layout of each look.
+    """Return the look of each page, of one layout and one structure, and the layout of each look.
 
     A look of a group with one layout has none.
     """

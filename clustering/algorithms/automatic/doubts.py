@@ -1,4 +1,4 @@
-"""Say which joins may be wrong and why, and bring what people answered back to the groups of a run."""
+"""Say which joins may be wrong and why, and bring people's answers back to the groups of a run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def describe_doubts(
     first: NDArray[np.intp],
     page_numbers: Sequence[int],
 ) -> list[Doubt]:
-    """Return the decisions that may be wrong, those first by which most page pairs may be misjudged.
+    """Return the decisions that may be wrong, those first that may misjudge most page pairs.
 
     `page_numbers` has the index under which each page is known outside.
     """

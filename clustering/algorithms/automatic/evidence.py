@@ -126,7 +126,7 @@ def address_shape(url: str) -> list[str]:
 
 
 def _shape_of(segment: str) -> str:
-    """Return a segment with `#` for its numbers and `*` for its words; two words or more are `*-*`."""
+    """Return a segment with `#` for numbers and `*` for words; two words or more are `*-*`."""
     extension = _EXTENSION.search(segment)
     stem = segment[: extension.start()] if extension else segment
     shape = re.sub(r"[^\W\d_]+", "*", _NUMBER.sub("#", stem))
@@ -153,7 +153,7 @@ def address_words(url: str) -> list[str]:
 
 
 def _tokens(tokens_by_page: Iterable[Iterable[str]]) -> FeatureSet:
-    """Return the texts of pages as features, the rarer the heavier; those of one page are left out."""
+    """Return the texts of pages as features, rarer ones heavier; those of one page are left out."""
     pages: list[int] = []
     hashes: list[int] = []
     n_pages = 0

@@ -31,7 +31,7 @@ FEWEST_EXCLUSIVE = 3  # own fields of both parts; one against one happens by cha
 
 
 class Parting(NamedTuple):
-    """The pages with a field and those without, compared on the fields that only one of the two has."""
+    """The pages with a field and those without, compared on the fields of only one of the two."""
 
     own: NDArray[np.intp]  # fields
     p: NDArray[np.float64]  # share of the pages of the first part that have each
@@ -60,7 +60,7 @@ def split_by_fields(table: FeatureTable, members: Pages) -> list[Pages]:
 
 
 def _parted_by(has: NDArray[np.bool_], field: int) -> Parting | None:
-    """Return the parts with and without a field, None where their own fields do not make them types."""
+    """Return the parts with and without a field; None if their own fields make no types of them."""
     p, q = has[has[:, field]].mean(axis=0), has[~has[:, field]].mean(axis=0)
     is_first = (p >= MIN_SHARE_OF_OWN) & (q <= MAX_SHARE_OF_OTHERS)
     is_second = (q >= MIN_SHARE_OF_OWN) & (p <= MAX_SHARE_OF_OTHERS)

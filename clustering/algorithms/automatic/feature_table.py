@@ -201,7 +201,7 @@ def preceding_labels(texts: Texts, labels: Hashes) -> Hashes:
 
 
 def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
-    """Weigh labels at their paths: the rarer the more, the fewer labels stand at the path the more."""
+    """Weigh labels at their paths: the rarer, and the fewer labels stand at the path, the more."""
     known = are_among(texts.texts, labels)
     pages, its_paths, its_labels = texts.pages[known], texts.paths[known], texts.texts[known]
     pairs = feature_set(texts.n_pages, pages, its_paths * _PAIR + its_labels, its_paths, its_labels)

@@ -1,4 +1,4 @@
-"""Find small groups of pages that surely are of one template: the ground on which groups are joined.
+"""Find small groups of pages surely of one template: the ground on which groups are joined.
 
 Notation:   Pages are joined by their profiles up to CLOSE; what came together is parted by address
             pattern, and by the first and the last word of the last segment, where both parts are

@@ -1,4 +1,4 @@
-"""Tell the layouts of a group apart: pages of one type that look different, or have what others lack.
+"""Tell the layouts of a group apart: pages of one type that differ in looks or in what they have.
 
 Notation:   A look is a group by structure alone. Looks that contrast in nothing are one layout;
             within a layout, near-twins are layouts of their own.
@@ -42,7 +42,7 @@ def find_layouts(
 
 
 def _join_like_looks(table: FeatureTable, look: Pages, members: Pages) -> list[Pages]:
-    """Return the parts of a group after small looks, and looks without contrasts, went to the nearest."""
+    """Return the parts of a group: small looks, and those without contrasts, go to the nearest."""
     part = numbered(look[members])
     min_pages = max(MIN_PAGES, MIN_SHARE * len(members))
     while True:

@@ -63,7 +63,7 @@ def split_twins(
 
 
 def split_by_address(table: FeatureTable, patterns: Sequence[str], members: Pages) -> list[Pages]:
-    """Split pages at the first level where one of a few addresses goes with paths or labels of its own."""
+    """Split pages at the first level where one of few addresses has paths or labels of its own."""
     levels = [beginnings(patterns[page]) for page in members.tolist()]
     for level in range(max(map(len, levels))):
         addresses = numbered([row[min(level, len(row) - 1)] for row in levels])
@@ -159,7 +159,7 @@ def _with_labels_of(
 
 
 def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], FieldBundle]:
-    """Return what exactly the same pages have, by these pages; not what more than half of all pages have."""
+    """Return what exactly the same pages have, by these pages, but nothing that over half have."""
     bundles: dict[frozenset[int], FieldBundle] = {}
     for pages, column in _columns(table.paths, members):
         bundle = bundles.setdefault(pages, FieldBundle(set(), set(), set()))
@@ -174,7 +174,7 @@ def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], Fi
 
 
 def _columns(features: FeatureSet, members: Pages) -> Iterator[tuple[frozenset[int], int]]:
-    """Yield each feature that some, but at most half of the pages have, with the places of these pages."""
+    """Yield each feature that some, at most half of the pages have, with these pages' places."""
     incidence = features.incidence[members].tocsc()
     counts = np.diff(incidence.indptr)
     for column in np.flatnonzero(
@@ -187,7 +187,7 @@ def _columns(features: FeatureSet, members: Pages) -> Iterator[tuple[frozenset[i
 def sections_with_facts(
     bundles: Mapping[frozenset[int], FieldBundle], n_pages: int
 ) -> list[frozenset[int]]:
-    """Return the pages of each section that goes with facts at places which nearly all pages have."""
+    """Return the pages of each section that comes with facts at places nearly all pages have."""
     return [
         pages
         for pages, bundle in bundles.items()

@@ -1,4 +1,4 @@
-"""Reduce a page to what the default clusterer needs: its tag paths, their contents, its texts in order.
+"""Reduce a page to what the default clusterer needs: tag paths, their contents, texts in order.
 
 Notation:   Features, as in `page_walk`; the content of a feature is the sum of the hashes of the
             texts that stand at it.

@@ -27,7 +27,7 @@ class PageFits:
     def __init__(
         self, features: FeatureSet, group: NDArray[np.intp], n: Matrix, sizes: Matrix
     ) -> None:
-        """Take n, groups by features, and the sizes of the groups; both change when groups are joined."""
+        """Take n, groups by features, and the groups' sizes; both change when groups are joined."""
         self.pages = features.incidence
         self.w = features.weights.astype(np.float32)
         self.group = group.copy()
@@ -54,7 +54,7 @@ class PageFits:
         self.own_fits[members] = self.pages[members] @ gained + lacked.sum()
 
     def told_apart(self, a: int, others: NDArray[np.intp]) -> tuple[Matrix, Matrix]:
-        """Return which shares of the pages of a, and of each other group, fit their own group better.
+        """Return which shares of a's pages, and of each other group's, fit their own group better.
 
         Equal fits count half. A single page has no others that it could fit, so the share of the
         other group stands for it; it is nan between two single pages.

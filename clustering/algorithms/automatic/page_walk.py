@@ -90,7 +90,7 @@ class _KnownKinds:
         self.n_kinds = 0
 
     def add(self, around: Path, tag: str, attributes: Attributes) -> Kind:
-        """Return the kind of an element that stands on a path where none of its kind stood before."""
+        """Return the kind of an element on a path where none of its kind stood before."""
         path = around.paths.get(tag)
         if path is None:
             parent = None if around is self.root else around.feature.hash
@@ -118,7 +118,7 @@ def hash_text(text: str) -> int:
 
 
 def label_of(text: str) -> str:
-    """Return a text as a label: blanks folded, the colon at its end removed; empty where it is too long.
+    """Return a text as a label: blanks folded, without a colon at its end; empty if it is too long.
 
     >>> label_of(" Opening  hours: ")
     'Opening hours'
@@ -165,7 +165,7 @@ class PageWalk:
         self.declared: dict[str, None] = {}  # types and generator, as the page says
 
     def run(self, tree: _Element) -> None:
-        """Visit elements and texts in document order; what follows an element comes when it is left."""
+        """Visit elements and texts in document order; an element's tail comes when it is left."""
         if _KNOWN.n_kinds > MAX_KINDS:
             _KNOWN.forget()
         # Local names: this loop is what reading a page costs.
@@ -231,7 +231,7 @@ class PageWalk:
         return kind
 
     def _read(self, element: _Element, tag: str, attributes: Attributes) -> Attributes:
-        """Read what elements of some tags say of the page; return the attributes that tell their kind."""
+        """Read what some elements say of the page; return the attributes that tell their kind."""
         if tag == "title":
             self.title = self.title or " ".join((element.text or "").split())[:MAX_HEADING]
         elif tag == "h1" and not self.heading:

@@ -119,7 +119,7 @@ class FamilyProfiles:
         return _rest(shared, self.masses[a] + self.masses[others] - shared)
 
     def _shared(self, a: int, others: NDArray[np.intp]) -> Matrix:
-        """Return the weight of what a group shares with others: the smaller share of each feature."""
+        """Return the weight of what a group shares with others: each feature's smaller share."""
         present = np.flatnonzero(self.p[a])
         shared: Matrix = (
             np.minimum(self.p[np.ix_(others, present)], self.p[a, present]) @ self.w[present]
@@ -196,7 +196,7 @@ class AddressTree:
         )
 
     def compare(self, a: Counter[str], b: Counter[str]) -> list[float]:
-        """Return the columns OF_ADDRESSES of two groups by the patterns that most of their pages have."""
+        """Return the columns OF_ADDRESSES of two groups by the commonest pattern of each."""
         first, second = (beginnings(_commonest(counts)) for counts in (a, b))
         depth = 0
         while depth < min(len(first), len(second)) and first[depth] == second[depth]:
@@ -246,7 +246,7 @@ class GroupPairs:
     def __init__(
         self, evidence: SiteEvidence, group: NDArray[np.intp], structure: NDArray[np.intp]
     ) -> None:
-        """Take the first groups, and the grouping by structure alone that addresses are checked against."""
+        """Take the first groups, and those by structure alone that addresses are checked by."""
         self.n_pages = len(group)
         self.sizes = np.bincount(group).astype(np.float32)
         self.is_live = self.sizes > 0

@@ -1,4 +1,4 @@
-"""Assign later pages by the stored profiles of groups, in plain Python: no arrays are needed for it.
+"""Assign later pages by the stored profiles of groups, in plain Python: it needs no arrays.
 
 Notation:   The looks, their reaches and the shares at addresses are those of `profile_model`. A
             cell is the hash of a feature that a page has: a path or token path, a label, a label at
@@ -61,7 +61,7 @@ class Profiles:
 
 
 def place_page(model: Model, page: RawPage) -> Placed:
-    """Return the group of a page's nearest look and its layout; nowhere where it is beyond its reach."""
+    """Return the group and layout of a page's nearest look; nowhere beyond that look's reach."""
     if not model.get("groups"):
         return NOWHERE
     profiles = profiles_of(model)

@@ -1,4 +1,4 @@
-"""Leave out of addresses what tells no types apart: the language, the page of a list, the index file.
+"""Leave out of addresses what tells no types apart: language, page of a list, index file.
 
 Readings:   `/en/talks/3` and `/ja/talks/4` are of one type, and so are `/tag/oak/` and
             `/tag/oak/page/2/`. Only the languages that sites have most often count, and no code

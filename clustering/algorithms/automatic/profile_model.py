@@ -98,7 +98,7 @@ def assign(model: Model, observation: PageFeatures, url: str) -> str | None:
 
 
 def place(model: Model, observation: PageFeatures, url: str) -> Placed:
-    """Return the group of the nearest look and its layout; nowhere where the page is beyond its reach."""
+    """Return the group and layout of the nearest look; nowhere for a page beyond its reach."""
     if not model.get("groups"):
         return NOWHERE
     profiles = profiles_of(model)

@@ -47,7 +47,7 @@ LARGE, SMALL = 0.05, 0.01
 
 
 def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Grouping:
-    """Split the pages of a cluster, the largest part first; one group where they are too much alike.
+    """Split the pages of a cluster, the largest part first; one group if they are too much alike.
 
     Raises TooManyPages.
     """
@@ -74,7 +74,7 @@ def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Gr
 
 
 def find_parts(table: FeatureTable, patterns: Sequence[str]) -> tuple[Pages, str]:
-    """Return the part of each page, all 0 where they are too much alike, and how they were told apart."""
+    """Return the part of each page, all 0 if too much alike, and how they were told apart."""
     joins = Joins(table)
     group, bound = joins.split(SMALL, APART, MIN_PAGES_APART)
     if not group.any():
@@ -104,7 +104,7 @@ class Joins:
         self.row_by_page = rows.ravel()
 
     def split(self, share: float, strictest: float, fewest: int = MIN_PAGES) -> tuple[Pages, float]:
-        """Return the part of each page under the loosest bound that makes two large parts, and that bound.
+        """Return each page's part under the loosest bound with two large parts, and that bound.
 
         All pages are in part 0 where no bound does.
         """

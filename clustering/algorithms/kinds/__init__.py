@@ -1,4 +1,4 @@
-"""Tell of what kind the clusters of a site are. Start at `cluster_kinds`: known pages in, kinds out.
+"""Tell the kinds of a site's clusters. Start at `cluster_kinds`: known pages in, kinds out.
 
 cluster_kinds  the kind of each cluster, with its certainty
 kind_features  named numbers that tell lists from pages about one thing

@@ -156,7 +156,7 @@ def _is_error(page: PageFacts) -> bool:
 
 
 def _is_login(page: PageFacts) -> bool:
-    """Return whether a page is headed by a request to log in, or asks for a password and little else."""
+    """Return whether a page is headed by a request to log in, or asks for little but a password."""
     if _LOGIN.fullmatch(page.heading or next(iter(title_parts(page.title)), "")):
         return True
     return page.shown.n_passwords > 0 and len(page.texts) <= MAX_TEXTS_OF_FORM

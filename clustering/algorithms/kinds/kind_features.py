@@ -184,7 +184,7 @@ def _n_slots(pages: Sequence[PageFacts]) -> int:
 
 
 def _headings(pages: Sequence[PageFacts]) -> list[str]:
-    """Return a heading for each page: its own, or its title where the titles tell more pages apart."""
+    """Return a heading for each page: its own, or its title where titles tell more pages apart."""
     headings = [page.heading or next(iter(title_parts(page.title)), "") for page in pages]
     titles = [page.title for page in pages]
     return titles if len(set(headings)) < len(set(titles)) else headings

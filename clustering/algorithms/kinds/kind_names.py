@@ -1,4 +1,4 @@
-"""The kinds of clusters, apart from what tells them: models and commands that start need the names only."""
+"""The kinds of clusters, apart from what tells them: models and starting commands need no more."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class Exploration:
 
 
 class PrintedExploration(Exploration):
-    """Follow links as Figure 5 is printed, without the departures: the first n of each collection, once."""
+    """Follow links as Figure 5 prints it: without departures, the first n of a collection, once."""
 
     def follow(self, lc: Collection) -> None:
         self.add_pages(self.fetch(self.open_urls(lc)[: self.n]))

@@ -230,7 +230,7 @@ def find_collections(tree: HtmlElement, url: str) -> dict[str, list[str]]:
 def read_collections(
     body: bytes, content_type: str, url: str
 ) -> tuple[list[str], dict[str, list[str]]] | None:
-    """Return the URLs of a page's links in order, and its link collections; None where it has no tree.
+    """Return the URLs of a page's links in order, and its link collections; None without a tree.
 
     Raises PageTooLarge.
     """
@@ -270,7 +270,7 @@ def common_ids(observations: Iterable[Observation]) -> set[str]:
 def keep_ids(
     collections: Mapping[str, Sequence[str]], ids: AbstractSet[str]
 ) -> dict[str, list[str]]:
-    """Return a page's link collections with only these ids in their paths; equal paths are united."""
+    """Return a page's link collections with only these ids in their paths; equal paths unite."""
     urls_by_path: dict[str, dict[str, None]] = {}
     for path, urls in collections.items():
         kept_path = _ID_IN_PATH.sub(lambda id_: id_[0] if id_[1] in ids else "", path)

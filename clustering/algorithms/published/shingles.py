@@ -153,7 +153,7 @@ def _first_pass(
 
 
 def _surviving(distinct: NDArray[np.uint64], counts_by_row: NDArray[np.int64]) -> dict[Masked, int]:
-    """Return the masked vectors that survived the pruning, those with a count above 0, and the counts.
+    """Return the masked vectors that survived the pruning, with a count above 0, and the counts.
 
     A row of counts is of one distinct vector, under each mask of WILD. Vectors that become the same
     under a mask have the same count there: it is taken once.

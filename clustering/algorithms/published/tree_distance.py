@@ -66,7 +66,7 @@ class Subtree(NamedTuple):
 
 @dataclass(slots=True)
 class Forest:
-    """The distinct subtrees of some pages, numbered, and the distances between them found so far."""
+    """The distinct subtrees of some pages, numbered, and the distances known between them."""
 
     subtrees: list[Subtree] = field(default_factory=list)
     number_by_subtree: dict[Subtree, int] = field(default_factory=dict)
@@ -244,7 +244,7 @@ def _examples(
     compared: Outlines,
     threshold: float,
 ) -> Model:
-    """Return examples of each group: the five commonest outlines, and further ones like none of them.
+    """Return examples of each group: the five commonest outlines, and others like none of them.
 
     Pages that belong together in a chain only are like a few of the group.
     """

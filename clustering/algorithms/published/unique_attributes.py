@@ -39,7 +39,7 @@ Mark = tuple[str, str]  # id or class, value
 def unique_marks(
     pages: Sequence[PathPage], written: Sequence[str], present: NDArray[np.bool_]
 ) -> list[Mark | None]:
-    """Return the first mark of each path that is on exactly the pages that have the path; else None.
+    """Return each path's first mark that is on exactly the pages that have the path; else None.
 
     `written` has the paths as they are written, `present` a row for each page and a column for each
     path.

@@ -76,7 +76,7 @@ def cluster_pages(
     occurrence_threshold: float = OCCURRENCE_THRESHOLD,
     similarity_threshold: float = SIMILARITY_THRESHOLD,
 ) -> Grouping:
-    """Group pages by their first inbound links; those of small groups get none. Raises EvidenceMissing."""
+    """Group pages by first inbound links, except for small groups. Raises EvidenceMissing."""
     if not evidence.links:
         raise EvidenceMissing(
             "uxclust needs the links between the pages; crawl the site, or import more of it"

@@ -23,7 +23,7 @@ CUT: Final = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
 def lists_of_body(
     body: bytes, content_type: str, algorithm: str, n_best: int
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return the score and the records of each list, and what is wrong with the page, blank for nothing."""
+    """Return the score and records of each list, and what is wrong with the page, else blank."""
     parsed = parse_page(body, content_type)
     if parsed.tree is None:
         return [], parsed.problem

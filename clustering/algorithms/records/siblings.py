@@ -144,7 +144,7 @@ class _Comparison:
 
 
 def _element_likeness(page: PageModel, left: int, right: int) -> float:
-    """Return the likeness of an element to another: of their paths, and of the left one's tag and classes."""
+    """Return the likeness of an element to another: of paths, and of the left's tag and classes."""
     path_likeness = jaccard(path_set(page, left), path_set(page, right))
     left_words = _tag_and_classes(page, left)  # never empty
     right_words = _tag_and_classes(page, right)

@@ -1,4 +1,4 @@
-"""Show the data slots of a cluster as fields: overlapping ones folded, named, typed, in an order for people.
+"""Show a cluster's data slots as fields: overlapping ones folded, named, typed, in people's order.
 
 Notation:   A field is a slot with a reading of its texts; the slots that mostly hold the same texts
             are folded into one that is shown.
@@ -102,7 +102,10 @@ class FoundField:
 
     @property
     def label(self) -> str:
-        """Return what the pages call it; blank for none. What stands before an image is another image."""
+        """Return what the pages call it; blank for none.
+
+        An image has none: what stands before it is another image.
+        """
         return "" if self.is_image else self.slot.label
 
     @property
@@ -116,7 +119,7 @@ def finders_of(trees: Sequence[_Element]) -> FieldFinders:
 
 
 def find_fields(finders: FieldFinders) -> list[FoundField]:
-    """Return the fields of the pages, those that are shown first, each part in the order for people."""
+    """Return the fields of the pages, those shown first, each part in the order for people."""
     slots = [*finders.texts.find(), *finders.images.find()]
     ranked = sorted(slots, key=_rank, reverse=True)
     folded_into = _fold(ranked)
@@ -137,7 +140,7 @@ def find_fields(finders: FieldFinders) -> list[FoundField]:
 
 
 def _in_lists(fields: Sequence[FoundField]) -> list[FoundField]:
-    """Return the fields, those that are of a list within a page with its name and with what leads it.
+    """Return the fields, those of a list within a page with its name and with what leads it.
 
     One that is folded may lead: it holds all names of a list where the one that is
     shown lacks some.
@@ -162,7 +165,7 @@ def _in_lists(fields: Sequence[FoundField]) -> list[FoundField]:
 
 
 def _name_of_list(slot: DataSlot) -> str:
-    """Return a name for the list that a slot leads: by what holds its entries, else by the entries."""
+    """Return a name for the list that a slot leads: by what holds its entries, else by these."""
     fullest_first = sorted(slot.texts.values(), key=len, reverse=True)
     entries = [entry for texts in fullest_first for entry in entries_of(texts)]
     holders = [*islice(entries[0].iterancestors(), LEVELS_OF_LIST), entries[0]]
@@ -192,7 +195,7 @@ def _share_with_one_label(slot: DataSlot) -> float:
 
 
 def _fold(ranked: Sequence[DataSlot]) -> list[int | None]:
-    """Return for each slot the number of the one that stands for it, None for those that are shown."""
+    """Return for each slot the number of the one that stands for it; None for those shown."""
     shown_by_text: defaultdict[_Element | tuple[_Element, int], list[int]] = defaultdict(list)
     n_texts: dict[int, int] = {}
     folded_into: list[int | None] = []
@@ -284,7 +287,7 @@ def _identifier(slot: DataSlot) -> str:
 
 
 def _name_of(slot: DataSlot, texts: Sequence[str]) -> str:
-    """Return a name: by what the page declares, by the label, by a class, else by the kind of text."""
+    """Return a name: by what the page declares, by label, by class, else by the kind of text."""
     element: _Element | None = next(iter(slot.texts.values()))[0].text.element
     words: list[str] = []
     fallback = "text"

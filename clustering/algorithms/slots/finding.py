@@ -89,7 +89,7 @@ class DataSlot:
 
 
 class SlotFinder:
-    """What was learnt from some pages of a cluster; it finds their slots, and reads those on others."""
+    """What was learnt from pages of a cluster; it finds their slots and reads those on others."""
 
     def __init__(self, trees: Sequence[_Element], read: PageReader = read_texts) -> None:
         self._read_page = read  # or `read_images`
@@ -100,7 +100,7 @@ class SlotFinder:
     def find(
         self, *, min_fill: float = MIN_FILL, with_constants: bool = False, most: int = MAX_SLOTS
     ) -> list[DataSlot]:
-        """Return the slots, the fullest first; those that do not vary only where they are asked for."""
+        """Return the slots, the fullest first; those that do not vary only if asked for."""
         texts_by_key = self._texts_by_key()
         slots: dict[tuple[tuple[int, int], ...], DataSlot] = {}
         for key, texts in texts_by_key.items():
@@ -193,7 +193,7 @@ def _slot_texts(page: TextPage, markup: SharedMarkup) -> list[SlotText]:
 
 
 def _label_of_row(page: TextPage, text: ReadText, label_by_row: Mapping[int, ReadText]) -> str:
-    """Return the first label of the nearest row that has one; blank for none, and for the label itself."""
+    """Return the nearest row's first label; blank if no row has one, and for the label itself."""
     row = page.elements[text.owner].row
     while row >= 0:
         label = label_by_row.get(row)
@@ -242,7 +242,7 @@ def _keys_of_page(
 
 
 def _wording(text: str) -> str:
-    """Return the words behind the number that a short text begins with, in the singular; else blank.
+    """Return the words behind the number that begins a short text, in the singular; else blank.
 
     >>> _wording("3 reviews"), _wording("4.5 out of 5"), _wording("250")
     ('# review', '# out of #', '')

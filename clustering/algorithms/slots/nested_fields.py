@@ -1,4 +1,4 @@
-"""Tell which slots are of one list within a page: the offers of a product, each with a name and a price.
+"""Tell which slots are of one list within a page: a product's offers, each with a name and price.
 
 Notation:   The slot with most texts leads its list. An entry of the list is the largest element
             that holds one of these texts and no second.
@@ -28,9 +28,10 @@ NumberByEntry = Mapping[_Element, int]  # of a page, in the order of its texts
 
 
 def leading_slots(slots: Sequence[DataSlot]) -> dict[int, int]:
-    """Return for each slot that is of a list the number of the one that leads it; itself for those that lead.
+    """Return for each slot that is of a list the number of the one that leads it.
 
-    Of the pages that show a slot, some show several texts of it.
+    A slot that leads has its own number. Of the pages that show a slot, some show several texts of
+    it.
     """
     n_texts = [sum(map(len, slot.texts.values())) for slot in slots]
     by_texts = sorted(range(len(slots)), key=lambda number: -n_texts[number])[:MAX_SLOTS]
@@ -50,7 +51,7 @@ def leading_slots(slots: Sequence[DataSlot]) -> dict[int, int]:
 
 
 def entries_of(texts: Sequence[SlotText]) -> NumberByEntry:
-    """Return the entries that some texts of a page lead; none where an element holds two of them directly."""
+    """Return the entries that texts of a page lead; none where an element directly holds two."""
     elements = [text.text.element for text in texts]
     n_held = Counter(holder for element in elements for holder in _with_ancestors(element))
     number_by_entry = {}
@@ -65,7 +66,7 @@ def entries_of(texts: Sequence[SlotText]) -> NumberByEntry:
 def in_entries(
     texts: Sequence[SlotText], number_by_entry: NumberByEntry
 ) -> list[SlotText | None] | None:
-    """Return the text of each entry, None for a gap; None alone where a text has no entry of its own."""
+    """Return the text of each entry, None for a gap; None alone if a text has no own entry."""
     placed: list[SlotText | None] = [None] * len(number_by_entry)
     for text in texts:
         number = _entry_of(text, number_by_entry)
@@ -90,7 +91,10 @@ def _is_within(slot: DataSlot, entries_by_page: Mapping[int, NumberByEntry]) -> 
 
 
 def _is_of_other_texts(slot: DataSlot, leader: DataSlot) -> bool:
-    """Return whether most texts of a slot are not the leader's: slots overlap, one field has several."""
+    """Return whether most texts of a slot are not the leader's.
+
+    Slots overlap: one field has several.
+    """
     of_leader = {(page, text.number) for page, texts in leader.texts.items() for text in texts}
     own = {(page, text.number) for page, texts in slot.texts.items() for text in texts}
     return 2 * len(own & of_leader) < len(own)

@@ -76,7 +76,7 @@ def read_texts(tree: _Element, page: int = 0) -> TextPage:
 
 
 def read_images(tree: _Element, page: int = 0) -> TextPage:
-    """Return the images of a page as `read_texts` returns its texts; their text is their address."""
+    """Return the images of a page as `read_texts` returns texts; their text is their address."""
     return _read(tree, page, _children_or_image)
 
 

@@ -174,7 +174,7 @@ def _labels_of_other_layouts(
     pages: Sequence[TextPage],
     places: Sequence[Sequence[int]],
 ) -> set[PlacedText]:
-    """Return the words of labels at other places, on pages that do not have them where they are labels."""
+    """Return the labels' words at other places, on pages without them at the labels' places."""
     words = {text for _, text in labels}
     n_pages_by_label: Counter[PlacedText] = Counter()
     for page, page_places in zip(pages, places, strict=True):

@@ -68,12 +68,12 @@ class Column:
 
 
 def read_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
-    """Return the columns of some records that tell something, in the order in which they stand in them."""
+    """Return the columns of records that tell something, in the order in which they stand there."""
     return [column for column in read_all_fields(records) if not column.left_out]
 
 
 def read_all_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
-    """Return the columns of some records, those behind the others that are left out, with the reason.
+    """Return the columns of some records, last those that are left out, with the reason.
 
     1. Put cells with one key into one column.
     2. Divide columns whose cells are of several fields.
@@ -150,7 +150,10 @@ def _divide(column: Column) -> list[Column]:
 
 
 def _divide_by(column: Column, trait_of: Callable[[RecordCell], str]) -> list[Column]:
-    """Return a column for each trait of the cells, none where a record has two of one or there are many."""
+    """Return a column for each trait of the cells.
+
+    There is none where a record has two cells of one trait, or where there are too many traits.
+    """
     cells_by_trait: defaultdict[str, _CellsByRecord] = defaultdict(lambda: defaultdict(list))
     for number, cells in enumerate(column.cells):
         for cell in cells:

@@ -1,4 +1,4 @@
-"""Show the lists of a page as tables at once: records, columns with names, where the list goes on."""
+"""Show a page's lists as tables at once: records, columns with names, where the list goes on."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ListTable:
         return [self.row(number) for number in range(self.n_records)]
 
     def as_shown(self) -> ListTable:
-        """Return the table as people see it: with whole addresses, without where the values stand."""
+        """Return the table as people see it: with whole addresses, without the values' places."""
         return replace(
             self,
             columns=tuple(self._shown_column(column) for column in self.columns),
@@ -158,7 +158,7 @@ def tables_of_body(body: bytes, content_type: str, url: str, n_best: int) -> lis
 def rows_of_body(
     body: bytes, content_type: str, url: str, n_best: int
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return the records of all lists of a page, and what is wrong with the page, blank for nothing."""
+    """Return the records of all lists of a page, and what is wrong with it, blank for nothing."""
     parsed = parse_page(body, content_type)
     if parsed.tree is None:
         return [], parsed.problem

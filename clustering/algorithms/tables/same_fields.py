@@ -25,7 +25,7 @@ N_LAST_STEPS = 2
 
 
 def join_wrappers(columns: Sequence[Cells]) -> list[Cells]:
-    """Return the columns; those of one field are together, in the place of the one that most records have."""
+    """Return the columns, those of one field together in the place of the one most records have."""
     indices_by_traits: dict[Hashable, list[int]] = {}
     for index, column in enumerate(columns):
         indices_by_traits.setdefault(_traits_of(column), []).append(index)

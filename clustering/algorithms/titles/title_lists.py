@@ -52,7 +52,7 @@ class Lists:
         return targets
 
     def _links_of_list(self, number: int, page: PageKind) -> list[str]:
-        """Return the links of a page's first list that is large and no menu; none where there is no such."""
+        """Return the links of a page's first large list that is no menu; none if there is none."""
         for links in page.lists:
             varying = [link for link in links.links if not self.is_menu(number, link)]
             min_varying = max(MIN_LISTED, MOST_PAGES * len(links.links))

@@ -1,4 +1,4 @@
-"""Name pages after what they are for: a site's start, errors, log-in, search results, the site itself.
+"""Name pages by what they are for: start, errors, log-in, search results, the site itself.
 
 Readings:   The cluster's kind tells which of these they are, but for a site's start, of which later
             pages count too. Pages about the site itself, such as its contact, are named together

@@ -426,7 +426,7 @@ class ClusterView(ClusterAddress):
     def patch(
         self, request: Request, *, subject: Cluster, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Give a cluster a title, a kind or a person, or dismiss it from the queue; its name stays."""
+        """Give a cluster a title, kind or person, or dismiss it from the queue; its name stays."""
         _row_of_cluster(subject)  # not one that has no pages
         actor = caller_of(request)
         with transaction.atomic():  # all of it, or nothing where one part is refused

@@ -108,7 +108,7 @@ class Doubts(AtSite):
         tags=["clusters"],
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """List the decisions of the current clustering that people may settle, most worth a look first."""
+        """List the doubts of the current clustering, those most worth a look first."""
         return {"results": list(doubts.doubt_lines(subject)), "next": None}
 
 

@@ -58,5 +58,5 @@ class ClusterFieldList(ClusterAddress):
         tags=["clusters"],
     )
     def get(self, _request: Request, *, subject: Cluster, **_: object) -> dict[str, Any]:
-        """List the fields that a cluster's pages show, in the order in which people are shown them."""
+        """List the fields that a cluster's pages show, in the order in which people see them."""
         return {"results": list(field_lines(cluster_fields(subject))), "next": None}

@@ -100,7 +100,7 @@ def draw_outline(body: bytes, content_type: str = "") -> str:
 
 
 def draw_place(body: bytes, content_type: str, number: int) -> str:
-    """Return an SVG of what stands around the element of a number, which is lit; blank where it is not drawn.
+    """Return an SVG of what stands around a numbered element, lit; blank where it is not drawn.
 
     Raises PageTooLarge.
     """

@@ -68,7 +68,7 @@ class Proxy:
         thread.start()
 
     def _listen(self) -> None:
-        """Take the browser's connections until the proxy is over; only this thread closes the listener."""
+        """Take the browser's connections until the end; this thread alone closes the listener."""
         with self._listener:
             while not self._is_over.is_set():
                 with suppress(TimeoutError):

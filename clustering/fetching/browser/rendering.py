@@ -148,7 +148,7 @@ class _Visit:
                 self._react(event)
 
     def _await_rest(self) -> str:
-        """Wait until the page has loaded and its scripts are done or had their time; say what for."""
+        """Wait until the page has loaded and its scripts are done or out of time; say what for."""
         begun_at = monotonic()
         settled_at = self.browser.deadline.ends_at
         limit = "the end of its time: it never loaded whole"

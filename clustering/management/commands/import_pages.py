@@ -49,7 +49,7 @@ class Command(WorkCommand):
         self.notice(f"{site.name}: {summary}")
 
     def _request(self, site: Site, source: str, base_url: str) -> JobRequest:
-        """Return what is to be imported; a manifest on standard input names files in this folder."""
+        """Return what to import; a manifest on standard input names files in this folder."""
         if source == STANDARD:
             return import_request(
                 site=site, source=kept_standard_input(), base_url=base_url, folder=Path.cwd()

@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 
 class CallStopped(Exception):
-    """What was called came to the limits of its process, or crashed it: what it was given is to blame.
+    """What was called came to its process's limits, or crashed it: what it was given is to blame.
 
     `status` is that with which the process ended; None where it is told by other means.
     """
@@ -56,7 +56,7 @@ class CallStopped(Exception):
 
 
 class ChildrenBusy(TooBusy):
-    """No child was free in time, or the machine gave it no time to answer: nobody knows what is to blame."""
+    """No child was free in time, or the machine gave it no time: nobody knows what is to blame."""
 
     def __init__(self) -> None:
         super().__init__("many pages are being read at the moment; try again in a while")
@@ -226,7 +226,7 @@ def lent_child(purpose: str, patience: float) -> AbstractContextManager[LimitedC
 
 
 def call_limited(function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
-    """Return what a function of a module that knows no Django returns, called in a child of this process.
+    """Return what a function of a module without Django returns, called in a child process.
 
     What came to the limits is called once more: the first child may have been short of memory for
     others. Raises CallStopped, ChildrenBusy, CallFailed.
@@ -264,9 +264,9 @@ def packed(value: object, parts: list[bytes]) -> object:
 
 
 def unpacked(value: Any, parts: IO[bytes]) -> Any:
-    """Return the value that `packed` made this of: bytes are read from the parts, all else is as it was.
+    """Return the value that `packed` made this of: bytes are read from the parts.
 
-    Values are unpacked in the order in which they were packed.
+    All else is as it was. Values are unpacked in the order in which they were packed.
     """
     if isinstance(value, dict) and value.keys() == {"bytes"}:
         return parts.read(value["bytes"])

@@ -1,4 +1,4 @@
-"""Call functions on the bytes of stored pages in children with limits, and mark the pages that end them.
+"""Call functions on the bytes of stored pages in limited children; mark pages that end them.
 
 A page that ends two children is marked as too heavy: nothing reads it again, its page says so, and
 samples, suggestions and clusterings do without it.

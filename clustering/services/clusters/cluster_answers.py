@@ -1,4 +1,4 @@
-"""People's answers to the doubts of a site's clusterings: those that hold, as an algorithm takes them."""
+"""People's answers to the doubts of a site's clusterings: those that hold, for an algorithm."""
 
 from __future__ import annotations
 

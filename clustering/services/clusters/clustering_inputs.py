@@ -1,4 +1,4 @@
-"""What a site offers a clustering beside its pages: links, search log, redirects, people's answers."""
+"""What a site offers a clustering beside pages: links, search log, redirects, people's answers."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _addresses(site: Site, urls: Sequence[str]) -> Addresses:
 def _links(
     site: Site, addresses: Addresses, max_inbound: int, direct: set[str]
 ) -> Iterator[SiteLink]:
-    """Yield the first links to each page, in the order in which a crawl from the site's start meets them.
+    """Yield the first links to each page, in the order in which a crawl from the start meets them.
 
     Adds to `direct` the pages that a link names by their own address.
     """

@@ -248,7 +248,7 @@ def _write_figures(
 def _write_layouts(
     clustering: Clustering, outcome: ClusteringResult, cluster_by_group: Mapping[str, Cluster]
 ) -> None:
-    """Write the layouts of each group that has pages; the example is the one nearest to its centre."""
+    """Write the layouts of each group with pages; the example is the one nearest to its centre."""
     by_distance = sorted(
         (page for page in outcome.pages if page.layout is not None),
         key=lambda page: (page.distance is None, page.distance, page.page.url),

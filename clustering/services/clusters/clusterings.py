@@ -81,7 +81,7 @@ def clustering_request(
 
 
 def reclustering_request(*, site: Site) -> JobRequest:
-    """Describe the clustering of a site once more, by the algorithm and parameters that it works with.
+    """Describe the clustering of a site once more, with its present algorithm and parameters.
 
     A site that was never clustered is clustered by default.
     """

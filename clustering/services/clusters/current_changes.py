@@ -93,7 +93,7 @@ def _places(clustering: Clustering, pages: Iterable[int]) -> dict[int, _Place]:
 
 
 def _repeat(clustering: Clustering, pages: set[int] | None) -> set[int | None]:
-    """Put all pages, or some, where the changes in force say; return the clusters that this changed.
+    """Put all pages, or some, where the changes in force say; return the clusters this changed.
 
     1. Count the pages of each found cluster, and read the places of those that a change names.
     2. Repeat the changes on both.

@@ -1,4 +1,4 @@
-"""The clustering that a site works with: held while somebody changes its clusters, and what it found."""
+"""The clustering a site works with: held while its clusters are changed, and what it found."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def has_pages(cluster: Cluster, *, at_least: int = 1) -> bool:
 
 
 def key_paths_of(site: int) -> list[str]:
-    """Return the key paths that a site's clustering found, the best first; none unless it is KeyClus's."""
+    """Return the key paths of a site's clustering, the best first; none unless it is KeyClus's."""
     by_keyclus = Clustering.objects.current().filter(site=site, algorithm=keyclus.CLUSTERER.name)
     key_paths = by_keyclus.values_list("model__key_paths", flat=True).first()
     return [key_path["path"] for key_path in key_paths or []]

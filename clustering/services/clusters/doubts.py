@@ -1,4 +1,4 @@
-"""Settle the doubts of a clustering by people's answers, and cluster the site again so that it follows them.
+"""Settle the doubts of a clustering by people's answers, and cluster the site again to follow them.
 
 An answer is a row; the clusters change when the site is clustered again, by a job. While one runs,
 further answers may be given: when it ends, the site is clustered once more if it does not follow
@@ -97,7 +97,7 @@ def undo_answer(*, answer: ClusterAnswer, actor: User | None) -> Job | None:
 
 
 def take_back_answer(*, answer: ClusterAnswer, actor: User | None) -> None:
-    """Undo an answer; the clusters stay as they are. Raises ValidationError for one that is undone."""
+    """Undo an answer; the clusters stay as they are. Raises ValidationError for an undone one."""
     with transaction.atomic():
         Site.objects.select_for_update(no_key=True).get(pk=answer.site_id)
         rows = ClusterAnswer.objects.filter(pk=answer.pk, undone_at=None)
@@ -140,7 +140,7 @@ def follow_answers(*, site: Site, actor: User | None) -> Job | None:
 
 
 def follow_request(*, site: Site) -> JobRequest:
-    """Describe the clustering of a site as its current one was made, by which it follows the answers.
+    """Describe the clustering of a site as its current one was made, to follow the answers.
 
     Raises ValidationError where the site has none, and where its algorithm is gone.
     """
@@ -180,7 +180,7 @@ def with_answers(work: Work) -> Work:
 
 
 def unsettled_doubts(site: Site) -> list[ClusterDoubt]:
-    """Return the doubts of a site's current clustering that nobody settled, most worth a look first.
+    """Return the current clustering's doubts that nobody settled, most worth a look first.
 
     Those of whose pages a whole side is gone are left out.
     """
@@ -210,7 +210,7 @@ def doubt_lines(site: Site, *, most: int | None = None) -> Iterator[dict[str, An
 
 
 def clusters_by_url(site: Site) -> dict[str, str | None]:
-    """Return the cluster's name for each page of the current clustering; None for a page in none."""
+    """Return each page's cluster name in the current clustering; None for a page in none."""
     rows = PageMembership.objects.filter(clustering__site=site, clustering__is_current=True)
     return dict(rows.values_list("page__given_url", "cluster__name").iterator(chunk_size=5_000))
 

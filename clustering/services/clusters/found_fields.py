@@ -59,7 +59,7 @@ def cluster_fields(cluster: Cluster) -> ClusterFields:
 
 
 def clusters_with_pages(site: Site, name: str = "") -> list[Cluster]:
-    """Return the clusters whose fields are asked for: all that have pages, or the one of this name."""
+    """Return the clusters whose fields are asked for: all with pages, or the one of this name."""
     clusters = Cluster.objects.present().filter(site=site).order_by("name")
     return list(clusters.filter(name=name) if name else clusters)
 

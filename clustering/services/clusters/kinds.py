@@ -1,4 +1,4 @@
-"""What the clusters of a site are for: their kind, found or given; whether they are annotated, by whom."""
+"""What a site's clusters are for: kind, found or given; whether they are annotated, by whom."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class ShownLayout(NamedTuple):
 def layouts_by_cluster(
     clustering: Clustering, clusters: Sequence[Cluster] | None = None
 ) -> dict[int, list[ShownLayout]]:
-    """Return the layouts of all clusters or of some, the largest first; none where a cluster has only one."""
+    """Return the layouts of all clusters or of some, largest first; none for a cluster of one."""
     members = PageMembership.objects.filter(
         clustering=clustering, layout__isnull=False, cluster__isnull=False
     )
@@ -51,7 +51,7 @@ def layouts_by_cluster(
 
 
 def layout_named(cluster: Cluster, name: str) -> int:
-    """Return the key of a layout that a cluster has now. Raises ValidationError where none has the name."""
+    """Return the key of a layout that a cluster has now; raise ValidationError for another name."""
     clustering = Clustering.objects.current().filter(site=cluster.site).without_model().first()
     layouts: list[ClusterLayout] = []
     if clustering is not None:

@@ -42,7 +42,7 @@ class ObservationStore:
         return os.path.exists(self._path(body, content_type))  # noqa: PTH110 - a third of pathlib's time
 
     def read(self, body: str, content_type: str) -> ObservedPage | None:
-        """Return what was observed of a page, None where nothing is stored or the file is damaged."""
+        """Return what was observed of a page; None if nothing is stored or the file is damaged."""
         try:
             with open(self._path(body, content_type), "rb", buffering=0) as file:  # noqa: PTH123 - as in `has`
                 return unpack_page(_decompress(file.read()))

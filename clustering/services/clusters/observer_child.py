@@ -1,4 +1,4 @@
-"""What a limited child observes of pages; it knows nothing of Django, so that it starts in a moment."""
+"""What a limited child observes of pages; it knows no Django, so that it starts in a moment."""
 
 from __future__ import annotations
 

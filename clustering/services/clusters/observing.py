@@ -1,4 +1,4 @@
-"""Observe what came to a site before anybody clusters it, so that a clustering need not wait for it."""
+"""Observe what came to a site before anybody clusters it, so that no clustering waits for it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OBSERVE_PAGES = JobKind("clustering.observe_pages", Job.Queue.LEARN, observe_pag
 
 
 def is_worth_a_job(site: Site) -> bool:
-    """Return whether many pages of a site are not observed; few are observed by whoever needs them first."""
+    """Return whether many pages of a site are not observed; a few wait for who needs them first."""
     return len(_missing_pages(site)) > FEW_PAGES
 
 

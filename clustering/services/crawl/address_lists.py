@@ -56,7 +56,7 @@ def address_list_request(*, site: Site, source: Path, delay: float | None = None
 
 
 def list_at_request(*, site: Site, url: str, delay: float | None = None) -> JobRequest:
-    """Describe the visit of the addresses that a file of the site lists then. Raises ValidationError."""
+    """Describe the visit of what a file of the site lists by then. Raises ValidationError."""
     listed_at = entry_at(site, url)
     return _request(site, "", listed_at, delay, listed_at)
 
@@ -76,7 +76,7 @@ def _request(site: Site, source: str, url: str, delay: float | None, subject: st
 def visit_pasted(
     *, site: Site, addresses: Iterable[str], delay: float | None = None, actor: User | None
 ) -> Job:
-    """Start the visit of addresses that somebody pasted. Raises ValidationError, DiskFull, JobExists."""
+    """Start the visit of pasted addresses. Raises ValidationError, DiskFull, JobExists."""
     lines = [line for line in (address.strip() for address in addresses) if line]
     if not lines:
         raise ValidationError("There is no address; write one on each line.")
@@ -97,7 +97,10 @@ def visit_uploaded(
     delay: float | None = None,
     actor: User | None,
 ) -> Job:
-    """Start the visit of an uploaded list. Raises ValidationError, DiskFull, UploadTooLarge, JobExists."""
+    """Start the visit of an uploaded list.
+
+    Raises ValidationError, DiskFull, UploadTooLarge, JobExists.
+    """
     path = uploads.keep_upload(chunks=chunks, name=name)
     try:
         return enqueue(address_list_request(site=site, source=path, delay=delay), actor=actor)
@@ -158,7 +161,7 @@ def _addresses_in(stream: BinaryIO) -> Iterator[tuple[int, str | BadLine]]:
 
 
 def _list_pages(crawler: Crawler) -> None:
-    """Make the addresses of the list of a crawl's job due, and keep how many they are. Raises JobFailed."""
+    """Make the addresses of a crawl's list due, and keep how many they are. Raises JobFailed."""
     source = Path(crawler.run.job.params["source"])
     url = crawler.run.job.params.get("url", "")
     try:

@@ -152,7 +152,10 @@ def _why_no_page(answer: Fetched) -> str:
 
 @dataclass(slots=True)
 class CrawlWriter:
-    """Write what one crawl brought; `prepare_answers` and `store_answers` do it for several at once."""
+    """Write what one crawl brought.
+
+    `prepare_answers` and `store_answers` do it for several at once.
+    """
 
     job: Job
     site: Site
@@ -404,7 +407,7 @@ def _worth_following(
 
 
 def _n_pages_by_body(crawls_and_bodies: Iterable[tuple[int, str]]) -> Counter[tuple[int, str]]:
-    """Return how many pages each crawl visited that have a body; a pair is a crawl and the hash of a body."""
+    """Return how many visited pages have a body, for each pair of a crawl and a body's hash."""
     crawls_and_bodies = set(crawls_and_bodies)
     rows = (
         Page.objects.filter(

@@ -144,7 +144,7 @@ class Crawler:
         self._expect(newly_due)
 
     def fetch_file(self, url: str, max_bytes: int) -> Fetched:
-        """Return a file of the site that is no page, fetched in its host's turn. Raises FetchRefused.
+        """Return a file of the site that is no page, fetched in its turn. Raises FetchRefused.
 
         Due pages are left to `visit_due`, but for those that are visited while it is waited for.
         """
@@ -318,7 +318,7 @@ class Crawler:
                 self.waits_for[pk] = monotonic() + GIVE_WAY_SECONDS
 
     def _check_patience(self, queue: HostQueue) -> None:
-        """Leave a host out, or raise HostTaken, where it asks for a longer pause than can be waited for."""
+        """Leave a host out, or raise HostTaken, where it asks for too long a pause."""
         now = monotonic()
         patience = max(MAX_SILENCE_SECONDS, queue.delay, self.patient_until - now)
         if queue.next_at - now > patience and not queue.is_idle:
@@ -568,7 +568,7 @@ class Crawler:
             self._end_without_log_in(str(task.refused))
 
     def _look_for_log_out(self, task: FetchTask, page: DuePage) -> None:
-        """Give up where several pages in a row show nobody logged in, though somebody logged in again."""
+        """Give up where pages in a row show nobody logged in, although somebody logged in again."""
         if not task.is_logged_out:
             if isinstance(task.answer, Fetched) and task.answer.body:
                 self.log_in.pages_without.clear()
@@ -582,7 +582,10 @@ class Crawler:
             )
 
     def _mends_log_out(self, task: FetchTask) -> bool:
-        """Return whether nobody was logged in and is for the next answer: once, somebody logs in again."""
+        """Return whether nobody was logged in, but somebody is for the next answer.
+
+        For that, somebody logs in again, once.
+        """
         if self.session is None or not task.is_logged_out:
             return False
         if task.asked_at < self.log_in.done_at or not self.session.is_logged_in:
@@ -594,7 +597,7 @@ class Crawler:
         return True
 
     def _end_without_log_in(self, problem: str) -> None:
-        """Record why nobody is logged in: in the job, on the site's page, in the list of refusals."""
+        """Record why nobody is logged in: in the job, on the site's page and as a refusal."""
         if self.session is None or self._form is None:
             raise TypeError("nobody logs in without a session")
         site_sessions.keep_log_in_problem(site=self.site, session=self.session, problem=problem)

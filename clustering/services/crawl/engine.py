@@ -164,14 +164,14 @@ class Engine:
             raise crawler.error
 
     def _end_turn(self, crawler: Crawler) -> None:
-        """Raise SystemExit where a crawl's turn is over and nothing that was asked for would be lost."""
+        """Raise SystemExit where a crawl's turn is over and nothing that was asked for is lost."""
         if not (self.takes_turns and threads_wanted.is_set()) or crawler.queue_by_task:
             return
         if monotonic() - self._begun_at >= TURN_SECONDS:
             raise SystemExit
 
     def take_ended(self) -> list[Crawler]:
-        """Return the crawls that came to an end since they were last asked for, in good order or not."""
+        """Return the crawls that ended since they were last asked for, in good order or not."""
         ended = [
             crawler
             for crawler in self._looked_at
@@ -347,7 +347,7 @@ class Engine:
             self.wake(crawler)
 
     def _go_on_beside(self, work: Callable[[], T]) -> T:
-        """Return what work returns that takes long; hosts are asked and their answers taken meanwhile.
+        """Return what long work returns; hosts are asked and their answers taken meanwhile.
 
         A page that is made to cost much would hold up all crawls.
         """

@@ -115,7 +115,7 @@ def postpones(
 
 
 def _patience_of(run: JobRun) -> float:
-    """Return the seconds that a job waits in place: long where somebody at a terminal waits for it."""
+    """Return the seconds a job waits in place: long where somebody at a terminal waits for it."""
     is_patient = run.job.params.get("is_patient", True)
     return HOST_PATIENCE if is_patient else MAX_POSTPONED.total_seconds()
 
@@ -127,7 +127,7 @@ def _refused(errands: Iterable[Errand], problem: FetchRefused) -> Iterator[Erran
 
 
 def _postpone(run: JobRun, error: HostTaken) -> dict[str, Any]:
-    """Make the job due again later; what it fetched until now stays. Raises JobFailed, JobCancelled."""
+    """Make the job due again later, with what it fetched. Raises JobFailed, JobCancelled."""
     now = timezone.now()
     waits_since = run.held.values_list("waits_since", flat=True).first() or now
     waited = now - waits_since

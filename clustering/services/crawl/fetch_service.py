@@ -148,7 +148,7 @@ class FetchService:
         return self.engine.crawlers.keys() | self._threads.keys()
 
     def _abandoned(self, rows: JobQuerySet) -> Iterator[Job]:
-        """Yield the jobs whose process is gone; those that are farthest from being given up come first.
+        """Yield the jobs whose process is gone, those farthest from being given up first.
 
         So a row of deaths that none of them is to blame for does not hit the same job
         again and again.

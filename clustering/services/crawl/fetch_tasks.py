@@ -1,4 +1,4 @@
-"""What is fetched: pages of a crawl, which the engine stores, and errands, whose answers go to who asked."""
+"""What is fetched: pages of a crawl, which the engine stores, and errands, for whoever asked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FetchingBroke(FetchRefused):
 
 @dataclass(slots=True, eq=False)
 class Errand:
-    """An address that is fetched in the turns of its host for whoever asks, and not stored as a visit.
+    """An address that is fetched in its host's turns for whoever asks, and not stored as a visit.
 
     It is the page of a check, a style sheet or a sitemap. Redirects lead it into the turns
     of other hosts.
@@ -105,7 +105,7 @@ class Errand:
 
 @dataclass(slots=True, eq=False)
 class FetchTask:
-    """The fetch of a page or an errand, answered or refused in the end. One of neither is for robots.txt."""
+    """The fetch of a page, an errand or else robots.txt, answered or refused in the end."""
 
     job: int
     page: DuePage | None

@@ -129,7 +129,7 @@ class Frontier:
         return make_due([(self, wanted)])[0], traps
 
     def sift(self, targets: Iterable[LinkTarget]) -> tuple[dict[bytes, LinkTarget], list[Trap]]:
-        """Return the addresses of the site that were not met lately, by hash, and the traps among them."""
+        """Return the site's addresses not met lately, by hash, and the traps among them."""
         traps: list[Trap] = []
         wanted: dict[bytes, LinkTarget] = {}
         for target in targets:

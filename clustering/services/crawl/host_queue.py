@@ -119,7 +119,7 @@ class HostQueue:
         self.next_at = max(self.next_at, monotonic() + seconds)
 
     def refill(self, depth: int = 0) -> None:
-        """Look for due pages again: new ones of this depth may stand before those that were read ahead."""
+        """Look for due pages again: new ones of this depth may come before those read ahead."""
         if not self._loaded or self._loaded[-1].depth >= depth:
             self._loaded.clear()
         self._may_have_due = True
@@ -239,7 +239,7 @@ class HostQueue:
 
     @property
     def ready_tasks(self) -> list[FetchTask]:
-        """Return the tasks that are ready and whose predecessors are, but for those being stored."""
+        """Return the tasks that are ready with all before them, but for those being stored."""
         ready = takewhile(attrgetter("is_ready"), self.tasks)
         return [task for task in ready if not task.is_taken]
 

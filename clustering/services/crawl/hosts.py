@@ -77,7 +77,7 @@ def keep_hosts(hosts_by_job: Sequence[tuple[Job, Collection[int]]]) -> list[bool
 
 
 def want_host(*, host: Host) -> None:
-    """Record that a job waits for a host that asks for little, so that the crawl that has it gives way."""
+    """Record that a job with little to ask waits for a host: the crawl that has it gives way."""
     Host.objects.filter(pk=host.pk).update(wanted_at=timezone.now())
 
 

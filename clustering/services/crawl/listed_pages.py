@@ -1,4 +1,4 @@
-"""Visits of the pages that a list names: once all of them are due, the list is not needed any more."""
+"""Visits of the pages that a list names: once all are due, the list is not needed any more."""
 
 from __future__ import annotations
 

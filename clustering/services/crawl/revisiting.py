@@ -1,4 +1,4 @@
-"""Visit known pages again in the one loop that fetches, and the new pages that some of their links lead to.
+"""Visit known pages again in the one loop that fetches, and new pages some of their links lead to.
 
 The pages are made due together with their job, in one transaction: whatever is killed, they are
 visited once. Hosts are asked whether a page has changed, as in every crawl.

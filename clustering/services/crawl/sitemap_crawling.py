@@ -93,7 +93,7 @@ CRAWL_SITEMAPS = JobKind(
 
 
 def _list_pages(crawler: Crawler) -> bool:
-    """Make due what a site's sitemaps list, and keep how much; return whether there is anything to visit.
+    """Make due what a site's sitemaps list, keep how much; return whether there is any to visit.
 
     Raises JobFailed.
     """

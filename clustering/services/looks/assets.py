@@ -148,7 +148,7 @@ def _fetch_assets_of(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> Snaps
 
 
 def _wanted_files(page: PageFiles) -> dict[str, str]:
-    """Return what a page is drawn with, as far as its sheets came; nothing where it cannot be read."""
+    """Return what a page is drawn with, as far as its sheets came; nothing if it is unreadable."""
     try:
         return call_on_page(
             page.snapshot,

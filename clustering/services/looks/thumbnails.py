@@ -269,7 +269,7 @@ def _still(snapshot: Snapshot) -> str:
 
 
 def numbered_still(snapshot: Snapshot) -> str:
-    """Return a page that can be drawn and does nothing, its elements numbered; blank where it has none.
+    """Return a page that is drawn and does nothing, its elements numbered; blank if it has none.
 
     Raises PageTooLarge, PageTooHeavy, BodyMissing, BodyDamaged.
     """

@@ -1,4 +1,4 @@
-"""Keep what an archive holds beside its pages: files of their looks, and addresses without a page."""
+"""Keep what an archive holds beside its pages: files of their looks, addresses without a page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PreparedFile(NamedTuple):
 
 
 def prepare_files(files: Sequence[FoundFile]) -> list[PreparedFile]:
-    """Clean files and put them into the page store; those that no page can be drawn with are left out."""
+    """Clean files and put them into the page store, but not those no page can be drawn with."""
     usable = []
     for file in files:
         try:
@@ -99,7 +99,7 @@ def store_addresses(*, site: Site, addresses: Sequence[FoundAddress]) -> None:
 
 
 def link_redirects(*, site: Site) -> None:
-    """Point the redirected pages of archives to the pages where they lead, as far as these are known."""
+    """Point redirected pages of archives to the pages they lead to, as far as these are known."""
     redirected = Page.objects.filter(
         site=site, state=Page.State.REDIRECTED, redirects_to=None, crawl=None
     ).order_by("pk")

@@ -136,7 +136,7 @@ class FolderFiles:
         self._real = os.path.realpath(folder)
 
     def names(self) -> Iterator[str]:
-        """Yield all files in the order of their names; a folder that cannot be listed stands for itself."""
+        """Yield all files in order of name; a folder that cannot be listed stands for itself."""
         waiting = [""]
         while waiting:
             below = waiting.pop()
@@ -220,7 +220,7 @@ class ZipFiles:
             raise PageRefused("damaged", f"entry {storable(name)!r}: {why(error)}") from None
 
     def open_manifest(self) -> tuple[str, BinaryIO, str] | None:
-        """Return the name, bytes and state of the manifest, at the top or in the only folder there."""
+        """Return the manifest's name, bytes and state; it is at the top or in the only folder."""
         folders = [""]
         top_folders = {name.partition("/")[0] + "/" for name in self._entries}
         if len(top_folders) == 1:
@@ -254,7 +254,7 @@ class ZipFiles:
 
 
 def _files_source(files: FolderFiles | ZipFiles, base_url: str, opened: ExitStack) -> PageSource:
-    """Return the pages that a manifest among the files names, or else all files that look like HTML."""
+    """Return the pages that a manifest of the files names, else all files that look like HTML."""
     try:
         manifest = files.open_manifest()
     except (PageRefused, OSError, *BROKEN_ZIP) as error:
@@ -312,7 +312,7 @@ def _count_lines(stream: BinaryIO) -> int:
 
 
 def _first_bytes(source: Path) -> bytes:
-    """Return the beginning of a file as it is when uncompressed; of a damaged one what can be read."""
+    """Return the beginning of a file, uncompressed; of a damaged one what can be read."""
     first = b""
     with regular_file(source) as raw, suppress(*BROKEN):
         stream = cast("io.BufferedReader", decompressed(raw, _compression(raw)))
@@ -341,7 +341,7 @@ def _may_be_manifest(name: str, first: bytes) -> bool:
 
 
 def check_directory(raw: BinaryIO, label: str, *, max_entries: int, max_directory: int) -> None:
-    """Refuse a zip whose list of entries alone would fill the memory, before anything reads that list.
+    """Refuse a zip whose list of entries alone would fill the memory, before that is read.
 
     Raises UnreadableFile.
     """

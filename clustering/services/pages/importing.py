@@ -1,4 +1,4 @@
-"""Bring pages in from files, in batches that are one transaction each: a crash loses and doubles nothing."""
+"""Bring in pages from files, in batches of one transaction: a crash loses and doubles nothing."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def import_request(
 
 
 def import_pages(run: jobs.JobRun) -> dict[str, Any]:
-    """Store the pages of the job's source; after a crash, go on behind the last batch that was stored.
+    """Store the pages of the job's source; after a crash, go on behind the last stored batch.
 
     Every line is reported, in the source's order, those of earlier tries included.
     """
@@ -126,7 +126,7 @@ class _Import:
             self._begin_anew(state)
 
     def store_all(self, items: Iterator[Item]) -> None:
-        """Store batch after batch and remember the end. Raises JobFailed where there was no page at all."""
+        """Store batch after batch and remember the end. Raises JobFailed where no page came."""
         for n_told, item in enumerate(islice(items, self.n_stored)):
             if n_told % LEASED_ITEMS == 0:
                 self.run.renew()
@@ -154,7 +154,7 @@ class _Import:
             self.run.report(ImportedLine(item.place, item.url, "failed", item.reason, item.code))
 
     def _store(self, batch: list[Item], prepared: list[PreparedVisit]) -> None:
-        """Store a batch and how far the import is in one transaction, then tell what became of its items."""
+        """Store a batch and how far the import is in one transaction; then tell of its items."""
         files = prepare_files(
             [item.file for item in batch if isinstance(item, Skipped) and item.file]
         )

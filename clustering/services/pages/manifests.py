@@ -23,7 +23,7 @@ from vertex.core.services.files.files import BadLine, parse_object, read_lines
 
 
 def read_manifest(stream: BinaryIO, label: str, files: Files) -> Iterator[Item]:
-    """Yield the page of each line, or why it cannot be taken; `label` names the manifest in messages."""
+    """Yield the page of each line, or why it is not taken; `label` is the manifest in messages."""
     for number, line in read_lines(stream):
         place = f"{label}:{number}"
         entry = line if isinstance(line, BadLine) else parse_object(line)

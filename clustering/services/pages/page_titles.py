@@ -13,7 +13,7 @@ from vertex.core.storage import BodyDamaged, BodyMissing
 
 
 def read_titles(pages: Iterable[Page]) -> dict[int, str]:
-    """Return the titles that some pages have in their latest snapshots; blank where none can be read."""
+    """Return the titles of some pages in their latest snapshots; blank where none can be read."""
     return {
         page.pk: _title_of(page.latest_snapshot) if page.latest_snapshot is not None else ""
         for page in pages

@@ -141,7 +141,7 @@ def _parse_and_keep(store: PageStore, visits: Sequence[Visit]) -> list[PreparedV
 
 @dataclass(frozen=True, slots=True)
 class SiteVisits:
-    """Visits to pages of one site; where `job` is given, one that cannot be stored leaves a Refusal of it."""
+    """Visits to pages of one site; with a `job`, one that cannot be stored leaves its Refusal."""
 
     site: Site
     prepared: Sequence[PreparedVisit]
@@ -156,7 +156,7 @@ def store_visits(
 
 
 def store_visits_of_sites(visits_by_site: Sequence[SiteVisits]) -> list[list[StoredVisit]]:
-    """Write pages, snapshots and links in the caller's transaction; return what became of each visit.
+    """Write pages, snapshots and links in the caller's transaction; return each visit's outcome.
 
     A page has one snapshot for as long as its bytes stay the same. A visit that was redirected
     gives its snapshot to the page it was led to. A visit older than what is stored becomes a
@@ -172,7 +172,7 @@ def store_visits_of_sites(visits_by_site: Sequence[SiteVisits]) -> list[list[Sto
 
 
 def note_unchanged(seen_at_by_page: Mapping[int, datetime]) -> dict[int, StoredVisit]:
-    """Record that hosts said that pages are as they were stored; return them with their links, by page.
+    """Record that hosts said that pages are as stored; return them with their links, by page.
 
     Nothing but the times of the pages and their snapshots is written, in the caller's transaction.
     """
@@ -203,7 +203,7 @@ def note_unchanged(seen_at_by_page: Mapping[int, datetime]) -> dict[int, StoredV
 
 
 def lock_sites(sites: Iterable[Site]) -> dict[int, Site]:
-    """Return the rows of sites, held until the transaction ends: one writer at a time adds pages."""
+    """Return sites' rows, held until the transaction ends: one writer at a time adds pages."""
     pks = {site.pk for site in sites}
     rows = Site.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("pk")
     return {site.pk: site for site in rows}
@@ -436,7 +436,7 @@ def _is_of_the_past(prepared: PreparedVisit, page: Page) -> bool:
 def _histories(
     visits: Iterable[_SiteVisit], pages: Mapping[PageKey, Page]
 ) -> dict[int, list[Snapshot]]:
-    """Return all snapshots, oldest first, of the pages whose visit is not newer than what is stored."""
+    """Return all snapshots, oldest first, of pages whose visit is no newer than what is stored."""
     page_ids = []
     for visit in visits:
         latest = None if visit.prepared.code else pages[visit.final_page_key].latest_snapshot
@@ -452,7 +452,7 @@ def _histories(
 def _decide(
     visit: _SiteVisit, pages: Mapping[PageKey, Page], histories: Mapping[int, list[Snapshot]]
 ) -> _Outcome:
-    """Find the visit's snapshot: the one before or after it if the bytes are the same, else a new one.
+    """Find the visit's snapshot: the one before or after if its bytes are the same, else a new one.
 
     A visit that failed has none. `histories` has the pages whose latest snapshot is not older
     than the visit.
@@ -478,7 +478,7 @@ def _decide(
 def _neighbours(
     history: Sequence[Snapshot], prepared: PreparedVisit
 ) -> tuple[Snapshot | None, Snapshot | None]:
-    """Return the snapshots before and after a visit; of several at its very time the one of its bytes."""
+    """Return the snapshots before and after a visit; of several at its time that of its bytes."""
     at = prepared.visit.fetched_at
     before = [snapshot for snapshot in history if snapshot.fetched_at <= at]
     after = history[len(before)] if len(before) < len(history) else None

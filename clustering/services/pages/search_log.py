@@ -125,7 +125,7 @@ def parse_click(line: bytes) -> LoggedClick | BadLine:
 
 
 def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection) -> int:
-    """Fill `sums` with the log's clicks, write down its bad lines and return how many these were."""
+    """Fill `sums` with the log's clicks, write down its bad lines and return their number."""
     sums.execute("CREATE TABLE sums (query, url, clicks, PRIMARY KEY (query, url)) WITHOUT ROWID")
     Refusal.objects.filter(job=run.job).delete()  # what an earlier try wrote down
     n_bad = 0

@@ -107,7 +107,7 @@ class Files(Protocol):
 
 
 def file_kind(content_type: str, url: str) -> str:
-    """Return what kind of asset a file is by its type or ending; blank where no page is drawn with it."""
+    """Return which kind of asset a file is by type or ending; blank if no page is drawn with it."""
     named = content_type.partition(";")[0].strip().lower()
     ending = url.partition("?")[0].rpartition(".")[2].lower()
     by_type = next((kind for start, kind in FILE_TYPES.items() if named.startswith(start)), "")

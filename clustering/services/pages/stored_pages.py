@@ -1,4 +1,4 @@
-"""A site's stored pages as a clustering reads them: which there are, which are sampled, their bytes."""
+"""A site's stored pages as a clustering reads them: which there are, the sampled, their bytes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def given_url_by_url(site: Site, urls: Iterable[str]) -> dict[str, str]:
 
 
 def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredPage]:
-    """Return the pages of a site that have a snapshot, or those among some, in the order of discovery."""
+    """Return a site's pages with a snapshot, or those among some, in the order of discovery."""
     stored = Page.objects.filter(site=site, latest_snapshot__isnull=False)
     if pages is not None:
         stored = stored.filter(pk__in=pages)
@@ -89,7 +89,7 @@ def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredP
 
 
 def sample_pages(pages: Sequence[StoredPage], size: int) -> list[StoredPage]:
-    """Return so many pages, always the same ones and in the same order, whatever order they come in."""
+    """Return so many pages, always the same in the same order, in whatever order they come."""
     return sorted(pages, key=lambda page: page.url_hash)[:size]
 
 

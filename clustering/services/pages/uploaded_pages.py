@@ -127,7 +127,7 @@ def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _is_archive(file: UploadedFile) -> bool:
-    """Return whether a file is an archive, by its first bytes or, where it is compressed, its name."""
+    """Return whether a file is an archive, by its first bytes or, if compressed, by its name."""
     file.seek(0)
     first = file.read(8)
     file.seek(0)

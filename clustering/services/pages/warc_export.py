@@ -146,7 +146,7 @@ def _records_of_page(page: Page, links: Iterable[tuple[str, str]]) -> list[bytes
 
 
 def _drawing_of(snapshot: Snapshot) -> dict[str, str]:
-    """Return that a browser fetched a page, and what it waited for; nothing of a page as the host sent it."""
+    """Return that a browser fetched a page and what it waited for; nothing for any other page."""
     if not snapshot.is_rendered:
         return {}
     return {"vertex-fetched-by": BROWSER, "vertex-waited-for": snapshot.waited_for}

@@ -63,7 +63,7 @@ class ArchiveFacts:
 
 
 def read_warc(stream: BinaryIO, label: str) -> Iterator[Item]:
-    """Yield the HTML pages among the archive's responses; a damaged rest is told as the last item."""
+    """Yield the HTML pages among the archive's responses; a damaged rest is the last item."""
     records = ArchiveIterator(
         stream,
         record_types=RECORDS,
@@ -218,7 +218,7 @@ def _redirect_of(record: WarcRecord, url: str, status: int, headers: Mapping[str
 def _file_of(
     record: WarcRecord, url: str, status: int, headers: dict[str, str], payload: bytes
 ) -> FoundFile | None:
-    """Return the file that an archived page is drawn with; None where it is no such file, or not whole."""
+    """Return an archived file that pages are drawn with; None for other kinds or a part of one."""
     content_type = headers.get("content-type", "")
     kind = file_kind(content_type, url)
     is_whole = record.content_length <= MAX_FILE and not record.headers.get("WARC-Truncated")
@@ -274,7 +274,7 @@ def _check_complete(record: WarcRecord) -> None:
 
 
 def decoded_body(payload: bytes, headers: Mapping[str, str]) -> bytes:
-    """Undo chunks and compression as far as the payload really has them: many archives store it bare.
+    """Undo chunks and compression as far as the payload has them: many archives store it bare.
 
     Raises PageRefused.
     """

@@ -38,7 +38,7 @@ def sweep_request() -> JobRequest:
 
 
 def sweep(run: JobRun) -> dict[str, Any]:
-    """Drop what has had its time: sessions, uploads, exports, snapshots, and bodies without a name."""
+    """Drop what has had its time: sessions, uploads, exports, snapshots, bodies without a name."""
     SessionStore.clear_expired()
     uploads.sweep_uploads(now=timezone.now())
     sweep_notes(now=timezone.now())

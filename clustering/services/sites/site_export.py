@@ -50,7 +50,7 @@ def export_request(*, site: Site) -> JobRequest:
 
 
 def export_site(run: JobRun, place: Path | None = None) -> dict[str, Any]:
-    """Write a site's rows and bodies into a zip file that `import_site` and `import_pages` take again.
+    """Write a site's rows and bodies into a zip that `import_site` and `import_pages` take again.
 
     `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/`
     holds every row that belongs to the site, of each app, in one state of the database, with the
@@ -154,7 +154,7 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
 
 
 def _export_assets(run: JobRun, archive: zipfile.ZipFile, site: Site) -> None:
-    """Write once each what pages are drawn with; of what the page store has lost, only the row tells."""
+    """Write each file that pages are drawn with once; of one the page store lost, only the row."""
     store = page_store()
     names = (
         Asset.objects.filter(site=site)
@@ -180,7 +180,7 @@ def _manifest_line(snapshot: Snapshot, name: str) -> dict[str, Any]:
 
 
 def _add_inbound_xpaths(site: Site, lines: Sequence[dict[str, Any]]) -> None:
-    """Add the first link to each page, by which a bundle matches it, where pages are grouped by links."""
+    """Add the first link to each page where pages are grouped by links: a bundle matches by it."""
     clustering = Clustering.objects.current().filter(site=site).without_model().first()
     if clustering is None or not CLUSTERERS[clustering.algorithm].goes_by_links:
         return
@@ -233,7 +233,7 @@ def _export_rows(
     named: dict[str, set[int]],
     fields: Iterable[str] = (),
 ) -> None:
-    """Write rows as JSON lines and note what they name; keys and passwords stay out, or are sealed."""
+    """Write rows as JSON lines and note what they name; keys and passwords stay out or sealed."""
     label = model._meta.label_lower
     fields = fields or [field.attname for field in exported_fields(model)]
     naming = {

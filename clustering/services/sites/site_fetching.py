@@ -205,7 +205,7 @@ def _complete(row: SiteFetching) -> None:
 
 
 def _checked(site: Site, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changes as they are stored. Raises BadSite, and TypeError for what is no setting."""
+    """Return the changes as stored. Raises BadSite, and TypeError for what is no setting."""
     checks: dict[str, Callable[[Any], Any]] = {
         "user_agent": lambda value: _checked_text("user_agent", value, MAX_USER_AGENT),
         "proxy": _checked_proxy,

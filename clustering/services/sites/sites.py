@@ -131,7 +131,7 @@ def _checked_root(root_url: str) -> str:
 
 
 def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings as they are stored. Raises BadSite, and TypeError for what is no setting."""
+    """Return the settings as stored. Raises BadSite, and TypeError for what is no setting."""
     unknown = settings.keys() - set(SETTINGS)
     if unknown:
         raise TypeError(f"a site has no setting {', '.join(sorted(unknown))}")

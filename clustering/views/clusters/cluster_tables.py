@@ -27,7 +27,7 @@ class ComparisonRow(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The table, the largest clusters first, each column beside the row that it shares most with."""
+    """The table, largest clusters first, each column beside the row it shares most with."""
 
     columns: list[tuple[str | None, str, int]]
     rows: list[ComparisonRow]

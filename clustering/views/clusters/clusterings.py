@@ -94,7 +94,7 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def algorithm_choices(site: Site, form: ClusterSiteForm) -> list[Choice]:
-    """Return all algorithms, each with its parameters, and the reason where the site lacks something."""
+    """Return all algorithms with parameters, and the reason where the site lacks something."""
     has_links = Link.objects.filter(page__site=site).exists()
     has_clicks = SearchClick.objects.filter(site=site).exists()
     choices = []

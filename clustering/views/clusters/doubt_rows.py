@@ -1,4 +1,4 @@
-"""Doubts as pages show them: one at a time, with pictures of both sides, and the answers that were given."""
+"""Doubts as pages show them: one at a time, with pictures of both sides, and the given answers."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _narrowed(
 @needs_role(Role.VIEWER)
 @require_GET
 def page_states(request: HttpRequest, name: str) -> HttpResponse:
-    """How many pages of the site are in each state: counted apart, as it takes a while for a large site."""
+    """How many pages of the site are in each state: counted apart, as large sites take a while."""
     site = get_object_or_404(Site, name=name)
     counted = dict(site.pages.order_by().values_list("state").annotate(n=Count("pk")))
     states = [(value, label, counted.get(value, 0)) for value, label in Page.State.choices]

@@ -126,7 +126,7 @@ def compare_snapshots(
 
 
 def source_of(snapshot: Snapshot) -> str:
-    """Return a snapshot's text with what cannot be seen made visible. Raises BodyMissing, BodyDamaged."""
+    """Return a snapshot's text, the invisible made visible. Raises BodyMissing, BodyDamaged."""
     body = page_store().read(snapshot.body)
     try:
         text = body.decode(snapshot.encoding or "utf-8", errors="replace")

@@ -118,7 +118,7 @@ def _levels(site: Site, counts: Mapping[tuple[int, str], int]) -> list[Level]:
 
 
 def _clustered_pages(site: Site) -> list[tuple[int, int, str, int]]:
-    """Return how many stored pages of each cluster stand at each depth: depth, order, title, number."""
+    """Return how many stored pages a cluster has at each depth: depth, order, title, number."""
     current = Clustering.objects.current().defer("model").filter(site=site).first()
     if current is None:
         return []
@@ -169,7 +169,7 @@ def _legend(levels: list[Level]) -> list[Segment]:
 
 
 def _reasons(site: Site, crawl: Job | None) -> list[Reason]:
-    """Return why pages were not fetched, the most frequent reason first; what is still due comes last."""
+    """Return why pages were not fetched, the most frequent first; what is still due comes last."""
     rows = (
         site.pages.filter(state__in=NOT_FETCHED)
         .order_by()
