@@ -219,7 +219,7 @@ def annotate_sites(browser: Browser, address: str) -> dict[str, Any]:
 
 
 def accept_pages(browser: Browser, server: Server) -> dict[str, list[float]]:
-    """Accept page after page; return how long each took, each panel, and the server's work on each page."""
+    """Accept page after page; return how long each page, each panel and the server's work took."""
     paced = [_accept_cluster(browser, server, f"paced-{n}", PAUSE) for n in range(N_PACED)]
     hurried = _accept_cluster(browser, server, "hurried", 0)
     joined = {

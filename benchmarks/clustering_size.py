@@ -1,4 +1,4 @@
-"""How clustering grows with a site: seconds and memory for up to 100,000 stored pages, and what an undo costs.
+"""How clustering grows: seconds and memory for up to 100,000 stored pages, and what an undo costs.
 
 `VERTEX_BENCHMARK_PAGES=10000,30000` measures other sizes than 10,000, 30,000 and 100,000 pages.
 """
@@ -117,7 +117,7 @@ def _call(environment: dict[str, str], *arguments: str) -> _Called:
 
 
 def _database_seconds() -> float:
-    """Return the processor seconds of the PostgreSQL that this process started, with all its processes."""
+    """Return the processor seconds of all processes of the PostgreSQL that this process started."""
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -210,7 +210,7 @@ def _copied(body: bytes, prefix: str, copy: int) -> bytes:
 
 
 def assign() -> dict[str, Any]:
-    """Assign stored pages by the current clustering, in this process; return pages a processor second."""
+    """Assign stored pages by the current clustering, here; return pages per processor second."""
     from django.conf import settings
 
     from clustering.models import Clustering

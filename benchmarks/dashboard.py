@@ -1,4 +1,4 @@
-"""The pages of monitoring with a thousand sites of ten clusters on PostgreSQL, and how checks are planned."""
+"""Monitoring's pages with 1,000 sites of ten clusters on PostgreSQL, and how checks are planned."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def plan() -> dict[str, Any]:
 
 
 def simulate(hours: float = SIMULATED_HOURS) -> dict[str, Any]:
-    """Let the clock tick for some hours in which each job ends at once; return how late what was due began.
+    """Tick the clock for some hours in which each job ends at once; return how late due work began.
 
     A tick at which nothing is due starts nothing, and is left out.
     """

@@ -1,4 +1,4 @@
-"""What storing records costs by COPY and by Django's bulk upsert, a page of the API, the export of a million.
+"""Costs of storing records by COPY and Django's bulk upsert, an API page, the export of a million.
 
 Run it on PostgreSQL with: python -m tests.servers --postgres -- python -m benchmarks.run
 extraction_storing All that it writes is undone.
@@ -132,7 +132,7 @@ def bulk_upsert(rows: list[dict[str, Any]], *, pages: list[int], now: Any) -> di
 
 
 def upserts(place: dict[str, int]) -> str:
-    """Return how many records a second each way takes: new ones, changed ones and unchanged ones."""
+    """Return records a second of each way: for new, for changed and for unchanged records."""
     ways = {"COPY": upsert_by_copy, "Django's bulk upsert": bulk_upsert}
     speeds: dict[str, list[float]] = {}
     for name, upsert in ways.items():
@@ -176,7 +176,7 @@ def fill(place: dict[str, int], n: int) -> None:
 
 
 def api_pages() -> str:
-    """Return what a page of the API costs beside a plain serializer, at the beginning and at the end."""
+    """Return what the first and last page of the API cost, beside those of a plain serializer."""
     last = Record.objects.order_by("-change_number").values_list("change_number", flat=True)[
         API_PAGE
     ]

@@ -1,4 +1,4 @@
-"""How fast a site is crawled, what a hanging host costs the others, and what hostile hosts get out of it.
+"""How fast a site is crawled, what a hanging host costs the others, what hostile hosts gain.
 
 `python -m benchmarks.fetching` prints the figures; what it measures on is that of `crawl_cost`.
 """
@@ -100,7 +100,7 @@ def kept_speed() -> float:
 
 
 def slowed_p95() -> float:
-    """Return the p95 of the times between two pages of a site beside hostile sites, against without them."""
+    """Return the p95 of a site's times between pages beside hostile sites, over that without."""
     ratios = []
     with (
         serving() as port,
@@ -117,7 +117,7 @@ def slowed_p95() -> float:
 
 
 def p95_of_gaps(good: Sequence[str], beside: Sequence[str] = ()) -> float:
-    """Crawl sites in one process for a while; return the p95 of the seconds between two pages of a good one."""
+    """Crawl sites in one process; return the p95 of the seconds between pages of a good site."""
     with installation() as environ:
         manage(ROOT, environ, "shell", "-v0", "-c", NEW_CRAWLS.format([*beside, *good], PAUSE))
         process = subprocess.Popen([sys.executable, "manage.py", "fetch"], cwd=ROOT, env=environ)
@@ -155,7 +155,7 @@ def speed_of(times: list[float]) -> float:
 
 
 def crawl(entry: str, extra_hosts: list[str] | None = None, n_lines: int = N_PAGES) -> list[float]:
-    """Crawl with the command and return when each line came; a crawl that goes on after them is ended."""
+    """Crawl by the command and return when each line came; end the crawl after `n_lines`."""
     with installation() as environ:
         manage(ROOT, environ, "shell", "-v0", "-c", new_site(entry, extra_hosts))
         command = [sys.executable, "manage.py", "crawl_site", "site", "--delay", "0"]

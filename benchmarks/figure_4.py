@@ -1,4 +1,4 @@
-"""Precision and recall by attribute of rules that editors would accept: Figure 4 of the Vertex paper."""
+"""Precision and recall by attribute of rules that editors accept: Figure 4 of the Vertex paper."""
 
 from __future__ import annotations
 

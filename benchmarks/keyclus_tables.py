@@ -1,4 +1,4 @@
-"""The tables of KeyClus's section 4 on sites with a search log: accuracy, shingle size, clusters, key paths."""
+"""KeyClus's section 4 on sites with a search log: accuracy, shingle size, clusters, key paths."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def count_tabs(model: Model, observations: Sequence[PathPage]) -> int:
 
 
 def precision_of(name: str, key_paths: Sequence[str]) -> tuple[float, float] | None:
-    """Return which shares of the key paths match a path of a value: of all, and of those on such pages.
+    """Return the shares of key paths that match a value's path: of all, and of those on such pages.
 
     The paths of a rule are those of the values that it is to extract, on the pages of the
     site's detail types.

@@ -94,7 +94,7 @@ def _folders(parent: Path) -> list[Path]:
 
 
 def listed_pages(folder: Path, *, has_wider: bool = True) -> list[LabelledPage]:
-    """Read a folder whose `pages.tsv` names the type of each page; none where it has no such file."""
+    """Read a folder whose `pages.tsv` names each page's type; nothing where it has no such file."""
     listing, about = folder / "pages.tsv", folder / "ABOUT.md"
     if not listing.is_file():
         return []

@@ -150,7 +150,7 @@ def _cells(score: Score) -> list[str]:
 
 
 def judge(cluster: ListCluster) -> tuple[Score, Score]:
-    """Learn from the page with the most records, and judge the others as they are and with fields dropped."""
+    """Learn from the page with most records; judge others as they are and with fields dropped."""
     names = cluster.attributes
     sample = max(cluster.pages[:6], key=lambda page: len(page.records))
     others = [page for page in cluster.pages if page is not sample]
@@ -239,7 +239,7 @@ def _squeezed(text: str) -> str:
 
 
 def without_some(page: ListPage, chance: random.Random) -> ListPage:
-    """Return a page without some of its values: elements that hold nothing else go, cells become empty."""
+    """Return a page without some values: elements that hold nothing else go, cells become empty."""
     tree = deepcopy(page.tree)
     records, doomed = [], []
     for record in page.records:
@@ -386,7 +386,7 @@ def _next_with(
 def runs_of(
     tree: HtmlElement, marks: Sequence[Mapping[str, Sequence[MarkedNode]]]
 ) -> list[list[str]]:
-    """Return the elements of each record as an editor draws them: from its first field to its last."""
+    """Return each record's elements as an editor draws them: from its first field to its last."""
     owned: list[list[Any]] = []
     for record in marks:
         nodes: list[Any] = [tree.xpath(str(mark.node)) for some in record.values() for mark in some]

@@ -155,7 +155,7 @@ def requests() -> dict[str, Callable[[], Any]]:
 
 
 def callers() -> list[tuple[Any, dict[str, str]]]:
-    """Return an administrator and a viewer of every second site, each with the headers of a token."""
+    """Return an administrator and a viewer of every second site, each with a token's headers."""
     from vertex.core.models import Membership, Role, Scope, Site, User
     from vertex.core.services.people.tokens import create_token
 

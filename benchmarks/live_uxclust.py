@@ -1,4 +1,4 @@
-"""What UXClust finds of a site while it is crawled breadth first, against what the site model asks for."""
+"""What UXClust finds of a site crawled breadth first, beside what the site model asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page costs on its way from bytes to links, against lxml parsing the same bytes, and hostile ones.
+"""What a page costs from bytes to links, beside lxml parsing the same bytes, and hostile pages.
 
 Run it with: python -m benchmarks.run parsing
 """

@@ -1,4 +1,4 @@
-"""How well rules are learnt from few annotated pages: the default learner beside the published one."""
+"""How well rules are learnt from few annotated pages: the default learner and the published one."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def drawn_table(groups: Mapping[str, Sequence[LabelledCluster]]) -> str:
 
 
 def editor_table(clusters: Sequence[LabelledCluster]) -> str:
-    """Return how many pages must be annotated until all other samples are right, and the F1 then."""
+    """Return how many pages to annotate until all other samples are right, and the F1 then."""
     rows: list[list[object]] = []
     for learner in LEARNERS:
         pages_needed = [Judge(cluster).annotate_until_right(learner) for cluster in clusters]
@@ -211,7 +211,7 @@ class Judge:
     def annotate(
         self, samples: Sequence[str], learner: str, most: int
     ) -> tuple[ClusterRule, list[str]]:
-        """Annotate the first sample, then the first that is wrong, until none is or `most` are annotated."""
+        """Annotate the first sample, then the first wrong one, until none is or `most` are done."""
         annotated = list(samples[:1])
         while True:
             rule = self.learn(learner, samples, annotated)
@@ -300,7 +300,7 @@ def read_swde(folder: Path, name: str, trees: Mapping[str, _Element]) -> dict[st
 def mark_texts(
     trees: Mapping[str, _Element], truth: Mapping[str, Values]
 ) -> dict[str, dict[str, list[MarkedNode]]]:
-    """Mark each value where an editor sees it: on the tag path that most pages show the attribute at."""
+    """Mark values where an editor sees them: on the path where most pages show the attribute."""
     index = number_nodes(trees.values())
     places = {page: texts_of_page(index, number) for number, page in enumerate(trees)}
     pages_by_path: dict[str, Counter[str]] = defaultdict(Counter)

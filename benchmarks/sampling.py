@@ -108,7 +108,7 @@ def _figures(scheme: str, cluster: AnnotatedCluster) -> Figures:
 
 
 def _missed(clusters: list[AnnotatedCluster]) -> str:
-    """Say how many attributes the first pages show, as they are and with unseen labels preferred."""
+    """Return how many attributes the first pages show, drawn plainly and by unseen labels first."""
     rows = []
     for k in (1, 2, 3, 5):
         seen = []

@@ -48,7 +48,7 @@ def page_sets(data: Path | None) -> list[tuple[str, list[bytes]]]:
 
 
 def signature_cost(bodies: Sequence[bytes]) -> list[str]:
-    """Compare the signature with lxml parsing the same bytes, in interleaved rounds over all pages."""
+    """Compare the signature with lxml parsing the same bytes, taking turns over all pages."""
     rounds = [
         (milliseconds(document_fromstring, bodies), milliseconds(shingles.shingle_vector, bodies))
         for _ in range(N_ROUNDS)

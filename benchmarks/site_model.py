@@ -1,4 +1,4 @@
-"""How much of a site the site model asks for, what it finds there, and how well it classifies other pages."""
+"""How much of a site the site model asks for and finds, and how well it classifies other pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often suggestions before the first annotation are right: precision and recall, source by source."""
+"""How often suggestions before the first annotation are right: precision and recall by source."""
 
 from __future__ import annotations
 

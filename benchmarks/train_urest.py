@@ -1,4 +1,4 @@
-"""Train the rankers of records and write their weights: `python -m benchmarks.train_urest --data DIR`.
+"""Train and write the rankers of records: `python -m benchmarks.train_urest --data DIR`.
 
 What was learnt is JSON beside the algorithms, with the command, the date and the hashes of the
 pages. Figures come from `benchmarks.records`, which trains anew without the pages that it judges.
@@ -218,7 +218,7 @@ def fit(
     n_trees: int,
     seeds: Sequence[int] = (SEED,),
 ) -> Model:
-    """Return a linear SVM and trees, the mean of those of each seed, as a model of plain numbers."""
+    """Return a linear SVM and the mean of each seed's trees, as a model of plain numbers."""
     shares = shares * len(shares) / shares.sum()
     means, scales = rows.mean(axis=0), rows.std(axis=0)
     scales[scales < 1e-9] = 1.0

@@ -1,4 +1,4 @@
-"""How well rules work on sites of SWDE when few pages of the product's own clusters are annotated."""
+"""How well rules work on sites of SWDE when few pages of the product's clusters are annotated."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Scores:
 
 
 class Site:
-    """The pages of a site with their truth, numbered once, in the clusters that the product makes."""
+    """A site's pages with their truth, numbered once, in the clusters that the product makes."""
 
     def __init__(
         self, vertical: str, pages: LabelledCluster, raw_pages: Mapping[str, RawPage]
@@ -203,7 +203,7 @@ def run(data: Path | None) -> str:
 
 
 def report(sites: Iterable[Site], learners: Sequence[str], *, verbose: bool = False) -> str:
-    """Return the tables of some learners; `verbose` prints a line for each attribute that is not right."""
+    """Return the tables of some learners; `verbose` prints a line for each attribute not right."""
     means: dict[tuple[str, str, int], list[float]] = defaultdict(list)
     of_vertical: dict[tuple[str, str, int], list[float]] = defaultdict(list)
     without_rule: Counter[tuple[str, str, int]] = Counter()
@@ -253,14 +253,14 @@ def report(sites: Iterable[Site], learners: Sequence[str], *, verbose: bool = Fa
 
 
 def _xpath_by(locator: Locator, tree: HtmlElement, path: str) -> str:
-    """Return the XPath by which a locator finds a text node: that of its element, and which text it is."""
+    """Return the XPath of a text node by a locator: that of its element, and which text it is."""
     element, _, text = path.rpartition("/text()")
     nodes: Any = tree.xpath(element or path)
     return f"{locator(nodes[0])}/text(){text}" if element else locator(nodes[0])
 
 
 def _first_text(tree: Any, xpath: str) -> list[str]:
-    """Return the text of the first node that an XPath selects on a page; none where it selects none."""
+    """Return the text of the first node an XPath selects on a page; nothing if it selects none."""
     nodes = tree.xpath(xpath)[:1]
     return [node if isinstance(node, str) else str(node.xpath("string()")) for node in nodes]
 

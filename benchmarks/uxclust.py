@@ -1,4 +1,4 @@
-"""UXClust beside its baselines on stored sites, and its thresholds swept: Tables 2 and 3, Figures 5 to 10."""
+"""UXClust beside baselines on stored sites, with thresholds swept: Tables 2, 3, Figures 5 to 10."""
 
 from __future__ import annotations
 

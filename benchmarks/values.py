@@ -162,7 +162,7 @@ SIGNS: dict[str, Callable[[Reading], bool]] = {
 
 
 def languages() -> str:
-    """Return the table over one day in many languages, with ours alone and with the library behind it."""
+    """Return the table of one day in many languages, by our reader alone and with the library."""
     rows = []
     for language, text in FIFTH_OF_MARCH.items():
         ours, both = read_date(text), read_date(text, "", DatesByDateparser())

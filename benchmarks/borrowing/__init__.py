@@ -1,4 +1,4 @@
-"""Whether the rule of details is lent to pages of its own kind alone: not to lists, searches and error pages."""
+"""Whether rules of details are lent to their own kind only: not to lists, searches, error pages."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Trial(NamedTuple):
 
 
 def run(data: Path | None) -> str:
-    """Return how many types of each kind would borrow a rule of details, as a section in Markdown."""
+    """Return how many types of each kind would borrow a rule of details, as a Markdown section."""
     if data is None or not (data / "generated").is_dir():
         return "Left out: the labelled sites are not in the folder."
     clustered = list(clustered_sites(data))

@@ -1,4 +1,4 @@
-"""Count what caches do while a work is done: `python -m benchmarks.caches.counting WORK [FOLDER]` prints it.
+"""Print what caches do during a work: `python -m benchmarks.caches.counting WORK [FOLDER]`.
 
 What a hit saves is timed afterwards, on arguments of that work: a call of the function itself less
 one that the cache answers.
@@ -43,7 +43,7 @@ class CountedCache:
         return {"name": self.name, "hits": hits, "misses": misses, "saved": saved}
 
     def _cost_of(self, call: Callable[..., Any]) -> float:
-        """Return the mean time of a call with the arguments that were unknown once, in the best of some rounds."""
+        """Return the best round's mean time of a call with the arguments that were unknown once."""
         rounds = []
         for _ in range(N_ROUNDS):
             began = time.process_time()

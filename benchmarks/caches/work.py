@@ -1,4 +1,4 @@
-"""The product's work in memory, a kind of work a function, for the benchmark that counts what its caches do."""
+"""The product's work in memory, a function for each kind, to count what its caches do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ GENERATED: Final = ("newswire", "shokudo")
 
 
 def links() -> None:
-    """Read the links of all pages, ask whether they stay at the site, and hash their addresses, as a crawl does."""
+    """Read the links of all pages, ask whether they stay at the site, and hash their addresses.
+
+    A crawl does the same.
+    """
     for page in _pages():
         parsed = parse_page(page.body, page.content_type)
         if parsed.tree is not None:

@@ -1,4 +1,7 @@
-"""Learn the weights of the kinds from all labelled sites: `python -m benchmarks.cluster_kinds --data DIR`."""
+"""Learn the weights of cluster kinds from all labelled sites.
+
+Run it with: python -m benchmarks.cluster_kinds --data DIR
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every algorithm that groups pages, side by side: how right, how fast, how much memory, how steady."""
+"""All algorithms that group pages, side by side: how right, fast, small in memory and steady."""
 
 from __future__ import annotations
 

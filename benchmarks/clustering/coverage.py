@@ -1,4 +1,4 @@
-"""How much of a site the signatures of a sample cover (Figure 3), and how steady clusterings are."""
+"""How much of a site a sample's signatures cover (Figure 3), and how steady clusterings are."""
 
 from __future__ import annotations
 

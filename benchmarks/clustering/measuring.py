@@ -1,4 +1,4 @@
-"""Run one algorithm on one site in a process of its own, whose time and memory are nobody else's."""
+"""Run an algorithm on one site in its own process, so that time and memory are its own."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class TypedSite:
         return links
 
     def evidence(self, *, derives_log: bool = False, seed: int = 0) -> ClusteringInputs:
-        """Return what the site offers beside its pages; a log from anchor texts where asked for one."""
+        """Return what the site offers beside its pages; if asked, with a log from anchor texts."""
         links, by_url = self.links(), {page.url: page for page in self.pages}
         return ClusteringInputs(
             links=links,

@@ -1,4 +1,4 @@
-"""Every published clustering algorithm at the setting of its paper, and at other settings, beside two baselines.
+"""Every published clustering algorithm at its paper's setting and at others, beside two baselines.
 
 The algorithms stand with their papers' settings on the page `clustering`; `auto` is left out of
 both pages' question, since it has no settings and was trained on some of these sites: its figures
@@ -91,7 +91,7 @@ def _scores(site: TypedSite) -> Scores:
 def _scores_of(
     site: TypedSite, name: str, settings: Sequence[Setting], evidence: ClusteringInputs
 ) -> list[float]:
-    """Return the adjusted Rand of each setting; none where the site lacks what the algorithm needs."""
+    """Return each setting's adjusted Rand; none where the site lacks what the algorithm needs."""
     observed = [each.name for each in CLUSTERERS[name].parameters if each.is_observed]
     # By what of a setting decides them: most settings group the same observations.
     observations: dict[tuple[Any, ...], Sequence[Any]] = {}

@@ -1,4 +1,4 @@
-"""How far the probability that a value is right can be believed, on sites that its weights have not seen."""
+"""How far to believe the probability that a value is right, on sites its weights have not seen."""
 
 from __future__ import annotations
 

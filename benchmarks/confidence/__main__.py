@@ -1,4 +1,4 @@
-"""Fit the weights of confidence on all sites of a folder, print them, and write them for the product.
+"""Fit the weights of confidence on all sites of a folder; print and write them for the product.
 
 python -m benchmarks.confidence FOLDER [--write]
 """

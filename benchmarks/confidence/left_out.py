@@ -1,4 +1,4 @@
-"""What rules find on pages that were not annotated, and weights of confidence fitted without a site.
+"""What rules find on pages without annotations, and weights of confidence fitted without a site.
 
 Beside it the weights are fitted on values that are wrong on a page alone, see `lone_values`.
 """
@@ -56,7 +56,7 @@ RawValues = dict[str, list[RawValue]]  # of a page, by attribute
 
 @dataclass(frozen=True, slots=True)
 class FoundValues:
-    """What a rule found of an attribute on a page, how its losers voted, and whether it is right."""
+    """What a rule found of an attribute on a page, its losers' votes, and whether it is right."""
 
     rule: tuple[str, str, int, int]  # site, attribute, annotated pages, order
     signs: ValueSigns  # oddness is beside what the rule finds on the samples
@@ -141,7 +141,7 @@ def _found_on_page(
 
 
 def fit(values: Sequence[FoundValues], lone: Sequence[LoneValue]) -> ConfidenceWeights:
-    """Return the weights of a logistic function that fit best what rules find, and values that are wrong alone."""
+    """Return the logistic weights that best fit what rules find and values that are wrong alone."""
     wrong = [value for value in lone if value.kind != RIGHT]
     columns = np.array(
         [line.signs for line in values] + [ValueSigns(oddness=value.oddness) for value in wrong],
@@ -220,7 +220,7 @@ def report(values: Sequence[FoundValues], confidence: Floats) -> str:
 
 
 def calibration_error(confidence: Floats, right: NDArray[np.bool_], weights: Floats) -> float:
-    """Return how far confidence is from the share of right lines, in the mean over bins of confidence."""
+    """Return how far confidence is from the share of right lines, averaged over confidence bins."""
     bins = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
     gaps = [abs((weights * (confidence - right))[bins == place].sum()) for place in range(N_BINS)]
     return float(sum(gaps) / weights.sum())
@@ -250,7 +250,7 @@ def _share(chosen: NDArray[np.bool_], among: NDArray[np.bool_], weights: Floats)
 
 
 def _caught(confidence: Floats, wrong: NDArray[np.bool_]) -> float:
-    """Return the share of the wrong lines among the least sure; equally sure ones in an order at random."""
+    """Return the share of wrong lines among the least sure; equally sure ones in random order."""
     ties = np.random.default_rng(0).random(len(confidence))
     least_sure = np.lexsort((ties, confidence))[: int(LOOKED_AT * len(confidence))]
     return float(wrong[least_sure].sum() / max(1, wrong.sum()))

@@ -1,4 +1,4 @@
-"""Values that are wrong on one page alone, at the usual place: what stood there is replaced by another text.
+"""Values that are wrong on one page alone: another text replaces what stood at the usual place.
 
 All losers of a rule agree with it there, so that only the look of the value can tell. Each value of
 each page is replaced once by a text of each kind, one page at a time; what is usual are the values
@@ -58,7 +58,7 @@ INTRODUCTION: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LoneValue:
-    """A value of a page, right or replaced by a wrong one, and how odd it looks beside those of other pages."""
+    """A value of a page, right or replaced by a wrong one, and its oddness beside other pages."""
 
     site: str
     kind: str
@@ -66,7 +66,7 @@ class LoneValue:
 
 
 def oddness_beside(attribute: str, texts: Sequence[str], usual: Sequence[str]) -> float:
-    """Return how odd the values of an attribute look beside the usual ones; 0 where these are few."""
+    """Return how odd an attribute's values look beside the usual ones; 0 where these are few."""
     if len(usual) < MIN_VALUES:
         return 0.0
     looks = learn_looks([_shown(attribute, text) for text in usual])
@@ -148,7 +148,10 @@ def report_lone(lone: Sequence[LoneValue], weights: Mapping[str, ConfidenceWeigh
 
 
 def _is_doubted(value: LoneValue, right_oddness: Iterable[float]) -> bool:
-    """Return whether a wrong value is among the least sure ones of its site; equally odd ones come half before it."""
+    """Return whether a wrong value is among the least sure ones of its site.
+
+    Of the right values that are equally odd, half count as less sure.
+    """
     oddness = list(right_oddness)
     n_before = sum(right > value.oddness for right in oddness)
     n_equal = sum(right == value.oddness for right in oddness)

@@ -1,4 +1,4 @@
-"""What a crawled page costs in processor time: one site as fast as it goes, and many politely in one process.
+"""A crawled page's processor time: one site at full speed, and many politely in one process.
 
 At the end of many, some crawls are cancelled one after the other, and the process is told to end.
 

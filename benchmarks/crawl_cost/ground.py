@@ -1,4 +1,4 @@
-"""What crawls are measured on: installations of their own, and a server of made pages on all of loopback."""
+"""What crawls are measured on: own installations, and a server of made pages on all of loopback."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOMB_BYTES = 256 * 1024 * 1024
 
 @contextmanager
 def installation(checkout: Path = ROOT, database_url: str = "") -> Iterator[dict[str, str]]:
-    """Yield the environment of a migrated installation of its own, on SQLite or an empty database."""
+    """Yield the environment of a new migrated installation, on SQLite or a given empty database."""
     folder = tempfile.mkdtemp(prefix="vertex-benchmark-")
     environ = {**os.environ, "VERTEX_VAR": folder, "VERTEX_ALLOWED_NETWORKS": "127.0.0.0/8"}
     environ["DATABASE_URL"] = database_url
@@ -51,7 +51,7 @@ def manage(checkout: Path, environ: dict[str, str], *arguments: str) -> str:
 
 @contextmanager
 def serving() -> Iterator[int]:
-    """Run the pages' server as a process of its own, on all addresses of loopback; yield its port."""
+    """Run the pages' server in an own process, on all addresses of loopback; yield its port."""
     command = [sys.executable, "-m", "benchmarks.crawl_cost", "--serve"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -114,13 +114,13 @@ def bomb() -> bytes:
 
 @cache
 def hostile_page(number: int) -> bytes:
-    """Return a page that is made to cost much; after the last kind the numbers begin with the first again."""
+    """Return a page that is made to cost much; higher numbers go through the kinds again."""
     kinds = sorted(KINDS)
     return KINDS[kinds[number % len(kinds)]](HOSTILE_BYTES)
 
 
 def page_at(path: str, host: str, port: int) -> bytes:
-    """Return a page of a host's 1,000 (`/N`), or of the 400 of each of several hosts (`/hosts/H/N`).
+    """Return a page of a host's 1,000 (`/N`), or of the 400 of one of several hosts (`/hosts/H/N`).
 
     Each leads to ten pages below it, and has the same menu as all others of its site; the first of
     several hosts leads to the others.

@@ -1,4 +1,4 @@
-"""Whether crawls side by side in one process come to what a crawl of one page after the other comes to.
+"""Whether crawls side by side in one process find what a crawl of one page at a time finds.
 
 All editions of the demo sites and, with `--data`, all generated sites but those that are out of
 order are crawled at once. Each is compared with a plain crawl that reads the same pages from
@@ -176,7 +176,7 @@ def row_of(name: str, served: Sequence[Served], crawled: Sequence[Crawled]) -> l
 
 
 def differences(served: Served, crawled: Crawled) -> list[int]:
-    """Count the pages, links, first links and written links of a site that are not as they should be."""
+    """Count a site's pages, links, first links and written links that are not as they should be."""
     expected = served.expected.run()
     pages = [list(each) for each in expected.pages]
     links = {url: [list(link) for link in of_page] for url, of_page in expected.links.items()}
@@ -191,6 +191,6 @@ def differences(served: Served, crawled: Crawled) -> list[int]:
 
 
 def n_other(expected: Any, found: Any) -> int:
-    """Count the keys, of pairs of key and value, whose value is another one or missing on one side."""
+    """Count the keys of key-value pairs whose value differs or is missing on one side."""
     expected, found = dict(expected), dict(found)
     return sum(expected.get(key) != found.get(key) for key in expected.keys() | found.keys())

@@ -1,4 +1,6 @@
-"""Deaths and cut connections at each transaction of each kind of job, on PostgreSQL: what is lost or doubled.
+"""Deaths and cut connections in each transaction of each kind of job: what is lost or doubled.
+
+The database is PostgreSQL.
 
 Run it with: python -m benchmarks.run deaths, which takes the number of faults from
 VERTEX_TEST_FAULTS.

@@ -293,7 +293,7 @@ def _n_gone(rows: Mapping[str, Counter[str]]) -> int:
 
 
 def _difference(wanted: Mapping[str, Counter[str]], rows: Mapping[str, Counter[str]]) -> str:
-    """Return a row that is lost or one too many in the first table that differs; blank if none does."""
+    """Return a row lost or one too many in the first table that differs; blank if none differs."""
     for table in wanted:
         lost = wanted[table] - rows[table]
         doubled = rows[table] - wanted[table]

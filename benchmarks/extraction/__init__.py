@@ -1,4 +1,4 @@
-"""What a page costs on its way from bytes to a record of 14 attributes, against lxml parsing the same bytes.
+"""What a page costs from bytes to a record of 14 attributes, beside lxml parsing the same bytes.
 
 And how many pages find a cluster at all (`matching`).
 

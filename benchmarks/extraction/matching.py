@@ -1,4 +1,4 @@
-"""How many later pages find a cluster in the order of the paper (IV-A), and by the model of the clustering.
+"""How many later pages find a cluster in the paper's order (IV-A) and by the clustering's model.
 
 Half of a site's pages are clustered, the others come later. A page is served where it finds a
 cluster, and served rightly where most pages of that cluster have the page's type.
@@ -43,7 +43,7 @@ class Shares(NamedTuple):
 
 
 def section(data: Path | None) -> str:
-    """Return the share of later pages that find a cluster, for each site, as a section of the page."""
+    """Return the share of later pages that find a cluster, by site, as a section of the page."""
     shares: dict[tuple[str, str], list[Shares]] = {
         (algorithm, order): [] for algorithm in ALGORITHMS for order in (BY_MODEL, BY_SIGNATURE)
     }

@@ -1,4 +1,4 @@
-"""What a page costs from its bytes to a line that can be stored, on rules that were learnt from two pages.
+"""What a page costs from its bytes to a line ready to store, on rules learnt from two pages.
 
 Run it with: python -m benchmarks.run extraction_speed --data FOLDER
 """

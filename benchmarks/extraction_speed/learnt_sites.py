@@ -1,4 +1,4 @@
-"""Sites with a rule that was learnt from few pages, and the other pages of its cluster to run it on."""
+"""Sites with a rule learnt from few pages, and the other pages of its cluster to run it on."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _as_texts(entry: Mapping[str, Any], attribute: str) -> list[str]:
 
 
 def _marked(tree: _Element, entry: Mapping[str, Any], attribute: str) -> list[MarkedNode]:
-    """Return the marks of an attribute as an editor sets them: on an address where the node has one."""
+    """Return an attribute's marks as an editor sets them: on an address if the node has one."""
     nodes = entry["nodes"].get(attribute) or []
     xpaths = nodes if isinstance(nodes, list) else [nodes]
     marks = []
@@ -120,7 +120,10 @@ def _swde_site(name: str, folder: Path, truth_folder: Path) -> LearntSite:
 def _learnt(
     labelled: LabelledCluster, pages: Mapping[str, RawPage], types: Sequence[AttributeType]
 ) -> LearntSite:
-    """Cluster all pages, learn a rule from those with a truth in their largest cluster, and keep the others."""
+    """Return the site with a rule learnt in its largest cluster and that cluster's other pages.
+
+    All pages are clustered; the largest cluster is the one with the most pages that have a truth.
+    """
     names = list(pages)
     grouping = _grouping([pages[name] for name in names])
     largest = max(

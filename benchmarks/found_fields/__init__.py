@@ -1,4 +1,4 @@
-"""How much of what people want of pages is among the fields that nobody annotated, and how early it is shown."""
+"""How much of what people want is among the fields nobody annotated, and how early it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a page that is open shows what it showed before, once a job has ended: measured in a real browser.
+"""How long an open page shows the former state once a job has ended, measured in a real browser.
 
 The demo runs in an installation of its own with all its processes. A person opens the pages that a
 job changes and begins the job by its button. A page is up to date as soon as it shows what it shows
@@ -155,7 +155,7 @@ def log_in(context: BrowserContext, password: str) -> None:
 
 
 def watch(context: BrowserContext, begun: Begun, database: Path) -> list[Seen]:
-    """Open the pages, begin a job on another one, and return when each page showed what it changed."""
+    """Open the pages, start a job on another one, and return when each page showed the change."""
     first = last_job(database)
     pages = {path: context.new_page() for path in begun.pages}
     for path, page in pages.items():

@@ -1,4 +1,4 @@
-"""Weeks in the lives of made-up sites: what the checks of bellwethers say of drift, outages and redesigns.
+"""Weeks of made-up sites: what checks of bellwethers say of drift, outages and redesigns.
 
 Each history is a site of its own kind and look whose detail pages get a rule in the first week. In
 the weeks after, values drift, advertisements and optional sections come and go, class names gain
@@ -81,7 +81,7 @@ def said(week: dict[str, Any]) -> str:
 
 
 def play(n_histories: int, n_weeks: int, first: int = 0) -> list[dict[str, Any]]:
-    """Return what happened in each week and what the check said, from an installation of its own."""
+    """Return what happened in each week and what the check said, from an own installation."""
     with tempfile.TemporaryDirectory() as folder:
         called = [sys.executable, "-m", "benchmarks.histories.playing"]
         arguments = [folder, str(first), str(n_histories), str(n_weeks)]

@@ -181,7 +181,7 @@ def said_of(kind: str, url: str, page: str) -> Iterator[dict[str, Any]]:
 
 
 def check(site: str, folder: Path, answers: Mapping[str, Answer]) -> dict[str, Any]:
-    """Return what a check says of the pages of a week; a week that looks well is extracted as well."""
+    """Return what a check says of the pages of a week; extract them too if the week looks well."""
     manifest = write_pages(folder, answers)
     *tests, line = call("run_checks", site, "--source", manifest)
     good = {url: answer for url, answer in answers.items() if answer.status == 200}

@@ -1,4 +1,4 @@
-"""Quality of rules on kinds of sites that the learner was not developed on, from the samples drawn."""
+"""Quality of rules on kinds of sites that the learner was not developed on, from drawn samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of sites that no algorithm was developed on; each value carries its attribute's name until it is read.
+"""Pages of sites no algorithm was developed on; values carry their attribute's name until read.
 
 A value stands between marks in the text or attribute that shows it; an element that is a value as a
 whole has the attribute `data-truth`. Both are taken out before anything else sees the page.

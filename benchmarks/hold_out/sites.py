@@ -31,7 +31,7 @@ def _page(title: str, head: str, body: str, brand: str) -> str:
 
 
 def recipe(make: Maker, number: int) -> str:
-    """Make a recipe: times in one line, a rating in JSON-LD only, sponsored pages in another layout."""
+    """Make a recipe: times in a line, rating only in JSON-LD, sponsored pages in another layout."""
     title, author = make.title(), make.person()
     ingredients = [
         f"{make.number(1, 500)} {make.chance.choice(['g', 'ml', 'tbsp'])} {make.words(1, 2)}"
@@ -83,7 +83,7 @@ def recipe(make: Maker, number: int) -> str:
 
 
 def event(make: Maker, _number: int) -> str:
-    """Make an event: a price with the old one beside it, a list of performers in one text, an address in lines."""
+    """Make an event: the old price beside the new, performers in one text, an address in lines."""
     title, day = make.title(), f"{make.number(1, 28)} {make.chance.choice(MONTHS)} 2024"
     price = make.number(8, 60)
     cost = v("price", "Free") if make.is_so(0.2) else v("price", f"{price} EUR")
@@ -120,7 +120,7 @@ def event(make: Maker, _number: int) -> str:
 
 
 def hotel(make: Maker, _number: int) -> str:
-    """Make a hotel: nested offers, two times in one cell, stars in an attribute, the phone behind a link."""
+    """Make a hotel: nested offers, two times a cell, stars in an attribute, phone behind a link."""
     name = f"Hotel {make.title(1, 2)}"
     rooms = "".join(
         f"<tr><td class=r><b>{v('room', kind)}</b><br><small>{make.number(12, 40)} m²</small></td>"
@@ -219,7 +219,7 @@ def estate(make: Maker, number: int) -> str:
 
 
 def book(make: Maker, _number: int) -> str:
-    """Make a book: singular and plural labels, values divided by line ends, parts of a publisher's line."""
+    """Make a book: singular and plural labels, values by line ends, parts of a publisher's line."""
     title, authors = make.title(2, 5), [make.person() for _ in range(make.number(1, 3))]
     rows = f"<tr><th>Title</th><td>{v('name', title)} / {' ; '.join(authors)}</td></tr>"
     label = "Author" if len(authors) == 1 else "Authors"
@@ -245,7 +245,7 @@ def book(make: Maker, _number: int) -> str:
 
 
 def car(make: Maker, _number: int) -> str:
-    """Make a car: labels in the text of list items, an old price beside the new one, "n/a" for nothing."""
+    """Make a car: labels in list items' text, an old price beside the new, "n/a" for nothing."""
     title, price = f"{make.title(1, 1)} {make.number(100, 900)}", make.number(2, 60) * 500
     sale = f"<del>{price + 1500:,} EUR</del> " if make.is_so(0.3) else ""
     rows = [
@@ -325,7 +325,10 @@ def profile(make: Maker, number: int) -> str:
 
 
 def association(make: Maker, _number: int) -> str:
-    """Make an association of a directory in German: headings with paragraphs, hours by the day, meta only."""
+    """Make an association of a German directory.
+
+    It has headings with paragraphs, hours by the day, and a value in a meta element only.
+    """
     name = f"{make.title(1, 2)} e.V."
     town, post = make.chance.choice(TOWNS), make.number(10000, 99999)
     parts = f"<h3>Anschrift</h3><p>{v('street', f'{make.title(1, 1)}weg {make.number(1, 99)}')}<br>{v('postcode', post)} {v('town', town)}</p>"

@@ -1,4 +1,4 @@
-"""What hostile pages cost in each kind of work on a page: processor time, memory, and what is stopped.
+"""What hostile pages cost in each kind of work: processor time, memory, and what is stopped.
 
 Run it with: python -m benchmarks.run hostile
 """

@@ -1,4 +1,4 @@
-"""Judge the joins on sites that the model was not trained on, with and without a person's answers."""
+"""Judge the joins on sites the model was not trained on, with and without a person's answers."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def figures_of(observed: ObservedSite, model: JoinModel) -> SiteFigures:
 
 
 def plain_groups(pages: Sequence[PageFeatures]) -> list[int]:
-    """Return the group of each page by structure alone: profiles joined up to the widest gap of heights."""
+    """Group pages by structure alone: profiles are joined up to the widest gap of heights."""
     table = tabulate(pages)
     w = table.weighed.weights.astype(np.float32)
     profiles = np.ascontiguousarray(table.weighed.incidence.toarray().T)
@@ -233,7 +233,7 @@ def table_of(figures: Sequence[SiteFigures]) -> str:
 
 
 def _at_stops_chosen_elsewhere(figures: Sequence[SiteFigures]) -> list[float]:
-    """Return the adjusted Rand of each site at the one of STOPS that is best on sites of other families."""
+    """Return each site's adjusted Rand at the one of STOPS best on sites of other families."""
     rands = []
     for each in figures:
         others = [other for other in figures if other.site.family != each.site.family]

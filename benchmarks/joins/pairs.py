@@ -95,7 +95,7 @@ def pooled(pairs: Sequence[SitePairs]) -> Pairs:
 
 
 def _thinned(variants: Sequence[Pairs], weight: float) -> Pairs:
-    """Return a draw of the pairs of a site; each variant has the same share of the site's weight."""
+    """Return a draw of a site's pairs; each variant gets the same share of the site's weight."""
     rng = np.random.default_rng(0)
     parts = []
     for columns, is_one, weights in variants:
@@ -111,7 +111,7 @@ def _thinned(variants: Sequence[Pairs], weight: float) -> Pairs:
 def variant(
     site: SitePages, kind: str, rng: random.Random
 ) -> tuple[SitePages, random.Random, float, list[int]]:
-    """Return some pages of a site as another site might have them, and how to record their pairs."""
+    """Return some pages as another site might have them, and how to record their pairs."""
     distinct = sorted(set(site.types))
     some_types = rng.sample(distinct, max(1, round(len(distinct) * rng.uniform(0.4, 1.0))))
     share = rng.uniform(0.55, 1.0)
@@ -136,7 +136,7 @@ def variant(
 def record_pairs(
     site: SitePages, rng: random.Random, close: float = CLOSE, silenced: Sequence[int] = ()
 ) -> Pairs:
-    """Join the first groups of a site by the truth, with a few errors, and record pairs on the way."""
+    """Join a site's first groups by the truth, with a few errors, and record pairs on the way."""
     start = find_first_groups(site.urls, site.pages, close, silenced)
     group, pairs = start.first, start.pairs
     k = len(pairs.sizes)
@@ -236,7 +236,7 @@ def _judge(
 def _next_join(
     pairs: GroupPairs, counts: Sequence[Counter[str]], rng: random.Random, *, is_error: bool
 ) -> tuple[int, int] | None:
-    """Return two groups of one type, mostly the nearest; two of other types where an error is due."""
+    """Return two groups of one type, mostly the nearest; if an error is due, of two types."""
     live = pairs.live.tolist()
     top = {
         number: counts[number].most_common(1)[0][0] if counts[number] else None for number in live

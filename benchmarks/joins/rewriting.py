@@ -1,4 +1,4 @@
-"""Rewrite the addresses of a site as another site's might be, so that trees do not learn by heart those few.
+"""Rewrite a site's addresses as another site's might be, so that trees do not learn them by heart.
 
 A scheme says where the word of a page's type stands, what names the page itself, and whether a
 folder that has nothing to do with the type, such as a brand, stands around it.

@@ -89,7 +89,7 @@ class Parity:
         return counts
 
     def extracted(self) -> dict[str, list[Line]]:
-        """Import, cluster, annotate, learn and extract; return the lines with records by address."""
+        """Import, cluster, annotate, learn and extract; return lines with records by address."""
         self._write_pages()
         name = self.site.name
         self.command("load_vertical", str(self.folder / "vertical.json"))

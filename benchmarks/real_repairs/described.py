@@ -1,4 +1,4 @@
-"""Snapshots of real sites, some pages of each described by hand: what stands where before and after a change."""
+"""Snapshots of real sites, some pages described by hand: what stands where before and after."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def cases(data: Path) -> Iterator[Case]:
 
 
 def steps(folder: Path) -> list[tuple[str, str, str]]:
-    """Return the steps of a site after which a template is another one: from, to, and how much of it."""
+    """Return a site's steps after which a template is another: from, to, and how much of it."""
     place = folder / "transitions.tsv"
     if not place.exists():
         return list(STEPS_OF_DPLYR)

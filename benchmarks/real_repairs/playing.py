@@ -1,4 +1,4 @@
-"""Repair real sites in an installation of its own: `playing DIR DATA [SITE …]`, a line for each step."""
+"""Repair real sites in an own installation: `playing DIR DATA [SITE …]` prints a line a step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N_ANNOTATED: Final = 3  # pages of each cluster
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each step of the sites, or of those whose names begin with one of the given ones."""
+    """Print a line for each step of the sites, or of those whose names begin with a given one."""
     folder, data = Path(arguments[0]), Path(arguments[1])
     os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
     django.setup()

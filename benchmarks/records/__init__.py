@@ -1,4 +1,4 @@
-"""How many pages' records are found without a teacher, by a ranker that saw no page of their sources."""
+"""How many pages' records a ranker finds without a teacher and without a page of their sources."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(data: Path | None) -> str:
 
 
 def dealt(pages: Sequence[Measured], fold: int) -> tuple[list[Measured], list[Measured]]:
-    """Return the pages to learn from and those to judge; a demo site's empty pages go with its lists."""
+    """Return pages to learn from and to judge; a demo site's empty pages go with its lists."""
     kind_of = {train_urest.NO_LIST: "demo lists"}
     keys = [
         (kind_of.get(page.labelled.kind, page.labelled.kind), page.labelled.source)

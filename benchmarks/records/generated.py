@@ -1,4 +1,4 @@
-"""Make list pages of many layouts, and pages without a list; the elements of a record are marked."""
+"""Make list pages of many layouts, and pages without a list; elements of records are marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read list pages whose records are known: test beds, archived search results, old pages, demo lists."""
+"""Read list pages with known records: test beds, archived search results, old pages, demo lists."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KNOWN_BY_CLASS = (
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page with its truth; pages of one source are never trained on where one of them is judged."""
+    """A page with its truth; where it is judged, pages of its source were not trained on."""
 
     kind: str
     source: str
@@ -285,7 +285,7 @@ def _demo_site(name: str, edition: str) -> Iterator[LabelledPage]:
 
 
 def generated() -> Iterator[LabelledPage]:
-    """Yield generated pages; each layout is a source, so it is judged by rankers that never saw it."""
+    """Yield generated pages; each layout is a source, judged by rankers that never saw it."""
     for number, (layout, written) in enumerate(made_pages()):
         body, content_type = written.encode(), "text/html; charset=utf-8"
         tree = tree_of(body, content_type)

@@ -13,7 +13,7 @@ GOOD = 0.75  # the F from which a page counts as right
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The true records in the page's order: whole, or only the core that a found record must hold."""
+    """The true records in page order: whole, or only the core that a found record must hold."""
 
     records: tuple[Interval, ...]
     is_whole: bool

@@ -1,4 +1,4 @@
-"""Redesigned sites: what a check says of each cluster before and after, and what the repair gives back.
+"""Redesigned sites: what checks say of each cluster before and after, and what the repair restores.
 
 A rule is learnt for each described type of page from a few annotated pages. Then the site's next
 editions are checked: drift, where nothing is to be found, and a redesign, where each cluster with

@@ -59,7 +59,7 @@ Edition = dict[str, PageVersion]  # by path
 
 @dataclass(frozen=True)
 class Case:
-    """A site with its later editions; of the last one `redesigned` are the types with another template."""
+    """A site with its later editions; in the last, types in `redesigned` have another template."""
 
     site: str
     group: str
@@ -170,7 +170,7 @@ def _without_marks(page: str) -> bytes:
 
 
 def generated() -> Iterator[Case]:
-    """Yield sites of two kinds of pages; of each pair once the one, once the other gets a new template."""
+    """Yield sites of two kinds of pages; each pair twice, with a new template for either kind."""
     created = list(generated_clusters())
     for number, (first, other) in enumerate(zip(created[::2], created[1::2], strict=True)):
         for changed, kept in ((first, other), (other, first)):
@@ -237,7 +237,7 @@ def _labelled_edition(cluster: LabelledCluster) -> Edition:
 
 
 def snapshots(folder: Path) -> Iterator[Case]:
-    """Yield the steps from one snapshot of a real site to a later one; the last is another template."""
+    """Yield the steps from a real site's snapshot to a later one; the last has another template."""
     by_date = {
         place.name.removeprefix("snap_"): _read_snapshot(place)
         for place in sorted(folder.glob("snap_*"))
@@ -263,7 +263,7 @@ def snapshots(folder: Path) -> Iterator[Case]:
 
 
 def _moved_types(first: Edition, later: Edition) -> Iterator[str]:
-    """Yield the types of which a field stands elsewhere on most of the later pages, though it is there."""
+    """Yield the types with a field that stands elsewhere on most later pages that have it."""
     n_pages: Counter[tuple[str, str]] = Counter()
     n_moved: Counter[tuple[str, str]] = Counter()
     for path, page in first.items():
@@ -324,7 +324,7 @@ def _described(page: PageVersion, name: str, text: str, line: Line | None) -> Pa
 def _fields(
     leaves: Mapping[str, Mapping[str, tuple[str, str]]], shown: Mapping[str, set[str]]
 ) -> list[str]:
-    """Return the shapes whose texts stand on nearly all pages, tell them apart, and are there later."""
+    """Return the shapes whose texts stand on nearly all pages, tell them apart, and stay later."""
     n_same: Counter[str] = Counter()
     texts: defaultdict[str, set[str]] = defaultdict(set)
     for path, by_shape in leaves.items():

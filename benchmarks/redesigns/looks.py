@@ -1,4 +1,4 @@
-"""Templates for the values of generated pages, drawn at random; none was ever looked at while developing."""
+"""Templates for values of generated pages, drawn at random; none was looked at in development."""
 
 from __future__ import annotations
 

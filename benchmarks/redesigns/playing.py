@@ -1,4 +1,4 @@
-"""Play redesigns in an installation of its own: `playing DIR DATA [SITE …]`, a line for each site."""
+"""Play redesigns in an own installation: `playing DIR DATA [SITE …]` prints a line a site."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
 
 def play(case: Case, folder: Path, n_annotated: int = N_ANNOTATED) -> dict[str, Any]:
-    """Return what checks say of each edition of a site, and what the repair of the last one gives."""
+    """Return what checks say of each edition of a site and what the last one's repair gives."""
     folder.mkdir()
     cluster_by_url, type_by_cluster = begin(case, folder, n_annotated)
     told: dict[str, Any] = {"site": case.site, "group": case.group, "editions": []}
@@ -82,7 +82,7 @@ def call(*arguments: str) -> list[dict[str, Any]]:
 def begin(
     case: Case, folder: Path, n_annotated: int = N_ANNOTATED
 ) -> tuple[dict[str, str | None], dict[str, str]]:
-    """Bring in the first edition with its rules; return the clusters, and the types of those with a rule."""
+    """Import the first edition and learn rules; return clusters, and types of those with a rule."""
     (folder / "vertical.json").write_text(json.dumps(case.vertical))
     call("load_vertical", f"{folder}/vertical.json")
     call("add_site", case.site, "--url", f"{home(case)}/", "--vertical", case.vertical["name"])
@@ -117,7 +117,7 @@ def said_of_samples(
 def repair(
     case: Case, edition: Edition, clusters: list[dict[str, Any]], manifest: str
 ) -> list[dict[str, Any]]:
-    """Accept what the repair proposes; note it at the clusters, and return what it gives, by attribute."""
+    """Accept the proposed repair, note it at the clusters, return what it gives by attribute."""
     from monitoring.models import Proposal
 
     healed = call("heal_site", case.site, "--source", manifest, "--accept")
@@ -142,7 +142,7 @@ def repair(
 def count(
     case: Case, edition: Edition, records: Mapping[str, Any], evidence: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield for each attribute how many values there are, how many are given, and how many are right."""
+    """Yield for each attribute how many values there are, are given and are right."""
     from monitoring.algorithms.known_values import same_value
 
     learnt = {

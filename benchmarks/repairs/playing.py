@@ -1,4 +1,4 @@
-"""Repair versions of sites in an installation of its own: `playing DIR DATA [SITE …]`, a line for each version."""
+"""Repair versions of sites in an own installation: `playing DIR DATA [SITE …]`, a line each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINK: Final = re.compile(rb'href="([^"]*)"')
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each version of the sites, or of those whose names begin with one of the given ones."""
+    """Print a line for each version of the sites, or of those with a name that begins as given."""
     folder, data = Path(arguments[0]), Path(arguments[1])
     os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
     django.setup()
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
 
 
 def decisions(site: str) -> list[dict[str, Any]]:
-    """Return how each new cluster of a site is served, and by which match of the paper its rule was found."""
+    """Return how each new cluster is served, and by which match of the paper its rule was found."""
     from monitoring.models import Proposal
 
     proposals = Proposal.objects.filter(site__name=site).order_by("name")
@@ -46,7 +46,10 @@ def decisions(site: str) -> list[dict[str, Any]]:
 
 
 def cases(data: Path) -> Iterator[Any]:
-    """Yield a site for each version that is repaired: what was accepted for one would be known at the next."""
+    """Yield a site for each version that is repaired.
+
+    In one site, what was accepted for one version would be known at the next.
+    """
     from benchmarks.site_changes.histories import STATES_OF_KIND, histories
 
     for history in histories(data):
@@ -75,7 +78,7 @@ def cases(data: Path) -> Iterator[Any]:
 
 
 def at_other_addresses(case: Any) -> Any:
-    """Return a site whose later pages all stand at other addresses, and link to each other there."""
+    """Return a site whose later pages all stand at, and link to, other addresses."""
     site = f"{case.site}-moved"
     ((name, edition),) = case.later.items()
     new_by_former = {path: f"/moved/{number}" for number, path in enumerate(edition)}

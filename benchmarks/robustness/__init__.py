@@ -1,4 +1,4 @@
-"""How long learnt rules live when a page is edited, beside absolute XPaths and a ROBULA+-like generator."""
+"""How long learnt rules live on edited pages, beside absolute XPaths and a rival like ROBULA+."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class EditedCluster:
         return right
 
     def _locators(self, page: str) -> list[tuple[str, str, str]]:
-        """Return for each value that an element shows: its text, its absolute XPath, the ROBULA+-like one."""
+        """Return each value that an element shows, with its absolute and its ROBULA+-like XPath."""
         tree = self.judge.cluster.trees[page]
         results = []
         for marks in self.judge.cluster.marks[page].values():

@@ -1,4 +1,4 @@
-"""Random edits of a page's tree, of the kinds that sites undergo without changing what they show."""
+"""Random edits of a page's tree, of kinds that sites undergo without changing what they show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locators of one element, learnt from one page: the absolute XPath, and one in the manner of ROBULA+.
+"""Locators of one element, learnt from one page: the absolute XPath, and one like ROBULA+'s.
 
 ROBULA+ (Leotta, Stocco, Ricca, Tonella, 2016) begins with `//*` and makes the XPath more special,
 step by step, until it selects the element alone: name the tag, add the id, an attribute, two
@@ -41,7 +41,7 @@ def absolute(element: HtmlElement) -> str:
 
 
 def robula_plus(element: HtmlElement) -> str:
-    """Return an XPath that selects the element alone; the absolute one where none is found in time."""
+    """Return an XPath that selects the element alone; the absolute one if none is found in time."""
     chain = [element, *(one for one in element.iterancestors())]
     root = element.getroottree().getroot()
     waiting: deque[tuple[str, ...]] = deque([("*",)])

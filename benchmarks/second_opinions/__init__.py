@@ -1,4 +1,4 @@
-"""What other sites of the vertical say of rules learnt from annotations, and how often these are right then."""
+"""What other sites of the vertical say of rules from annotations, and how often these are right."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Asked(NamedTuple):
 
 
 def run(data: Path | None) -> str:
-    """Return how often rules are right, by what other sites say of them, as a section in Markdown."""
+    """Return how often rules are right by what other sites say of them, as a Markdown section."""
     if data is None or not (data / "swde").is_dir():
         return "Left out: the pages of SWDE are not in the folder."
     verticals = Verticals(know(site) for site in swde_sites(data / "swde"))

@@ -1,4 +1,4 @@
-"""What happens to sites beside new versions: outages, walls, other languages, tests of a new design on some visitors."""
+"""What happens to sites beside new versions: outages, walls, other languages, designs on trial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Play histories in an installation of its own: `playing DIR DATA [SITE …]`, a line for each version."""
+"""Play histories in an own installation: `playing DIR DATA [SITE …]` prints a line a version."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def lost_fields(
 
 
 def _given(case: Any, edition: Any) -> dict[tuple[str, str], bool]:
-    """Return whether the published rules give the true value of each field of each page that has one."""
+    """Return whether published rules give each field's true value, on each page that has one."""
     from benchmarks.redesigns.playing import as_list, home, is_same
     from clustering.models import PageMembership
     from monitoring.algorithms.known_values import same_value

@@ -1,4 +1,4 @@
-"""Measure how long people wait while two hundred clients hang, behind nginx as documented and without it."""
+"""Measure how long people wait while 200 clients hang, with nginx as documented and without it."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def run(_data: Path | None) -> str:
 
 
 def measure(case: Case) -> tuple[Result, Result]:
-    """Return what the best schedule and ours do on the pages of a case, over the days that count."""
+    """Return what the best schedule and ours do on a case's pages, over the days that count."""
     pages = _pages_of(case, SEED, case.days_before + DAYS)
     days = (case.days_before, case.days_before + DAYS)
     prior = _learnt_prior(case) if case.is_prior_learnt else default_shares()
@@ -94,7 +94,7 @@ def measure(case: Case) -> tuple[Result, Result]:
 
 
 def least_against_best(case: Case) -> float:
-    """Return how many requests a learner needs at least, against those that the best schedule plans."""
+    """Return the least requests of a learner, over those that the best schedule plans."""
     pages = _pages_of(case, SEED, DAYS)
     hours = 24.0 * DAYS
     best = float((hours / best_intervals(pages, GOAL_HOURS, MAX_LATE_SHARE)).mean())

@@ -16,7 +16,7 @@ N_HALVINGS: Final = 50
 
 
 def best_intervals(pages: SimulatedPages, goal_hours: float, max_late_share: float) -> FloatArray:
-    """Return each page's hours between two visits, with the fewest requests for a share of late records."""
+    """Return each page's hours between visits: the fewest requests for a share of late records."""
     intervals = possible_intervals(goal_hours)
     late = late_shares(pages, goal_hours)
     low, high = -8.0, 8.0
@@ -32,12 +32,12 @@ def best_intervals(pages: SimulatedPages, goal_hours: float, max_late_share: flo
 
 
 def possible_intervals(goal_hours: float) -> FloatArray:
-    """Return the hours between two visits among which a schedule chooses; the last is no visit at all."""
+    """Return the hours between visits that a schedule chooses from; the last means no visit."""
     return np.append(goal_hours * LONGEST ** np.linspace(0, 1, 61), FAR_OFF)
 
 
 def late_shares(pages: SimulatedPages, goal_hours: float) -> FloatArray:
-    """Return for which share of its time each page is late at each possible interval: a row a page."""
+    """Return the share of its time that a page is late: a row a page, a column an interval."""
     visited = possible_intervals(goal_hours)[:-1]
     rows = [
         [*(_late(kind, period, each, goal_hours) for each in visited), float(kind != NEVER)]

@@ -21,7 +21,7 @@ class Visits(Protocol):
     def first(self) -> FloatArray: ...
 
     def after(self, places: Places, hours: FloatArray, changed: NDArray[np.bool_]) -> FloatArray:
-        """Return how long pages wait after a visit: how long the last wait was, and what it brought."""
+        """Return how long pages wait after a visit, by the last wait and what the visit brought."""
         ...
 
 
@@ -76,7 +76,7 @@ class LearntVisits:
 def simulate(
     pages: SimulatedPages, visits: Visits, goal_hours: float, days: tuple[int, int]
 ) -> Result:
-    """Return what visits come to from one day to another; they begin on the first day in any case."""
+    """Return the result of visits over the given days; they begin on the first day in any case."""
     n_pages = len(pages.changes)
     visited_at = np.zeros(n_pages)
     next_at = visits.first()

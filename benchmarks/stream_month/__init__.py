@@ -79,7 +79,7 @@ def play() -> dict[str, Any]:
 
 
 def simulated(pages: SimulatedPages) -> tuple[Result, Result]:
-    """Return what the best schedule and ours do on the same pages, where nothing but visits is simulated."""
+    """Return what the best schedule and ours do on the same pages, simulating only the visits."""
     best = FixedVisits(best_intervals(pages, GOAL_HOURS, MAX_LATE_SHARE))
     ours = LearntVisits(len(pages.kinds), GOAL_HOURS, default_shares())
     days = (0, DAYS)

@@ -1,4 +1,4 @@
-"""Let the stream of a demo site flow for some days of a moved clock: `playing DIR DAYS`, prints one line."""
+"""Let a demo site's stream flow for days of a moved clock: `playing DIR DAYS` prints one line."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Month:
         return str(manifest)
 
     def _draw_changes(self, days: int) -> SimulatedPages:
-        """Draw when each product's price changes; only those count that have a record with a price."""
+        """Draw when each product's price changes; only those with a priced record count."""
         shown = self._shown_prices()
         known = [page for page in self.products if page.path in shown]
         pages = draw_changes(len(known), days)
@@ -157,7 +157,10 @@ class Month:
         }
 
     def _late_share(self, pages: SimulatedPages) -> float:
-        """Return the share of the records that show another price than their page does, for longer than the goal."""
+        """Return the share of late records.
+
+        They have shown another price than their page for longer than the goal.
+        """
         shown = self._shown_prices()
         price_by_path = {page.path: euros_of(str(page.values["price"])) for page in self.products}
         n_late = 0
@@ -169,7 +172,10 @@ class Month:
 
 
 def flow() -> None:
-    """Let the clock ring, and do what it asks for: visits by the one loop that fetches, the rest by a worker."""
+    """Tick the clock and do what it asks for.
+
+    The one loop that fetches makes the visits, a worker does the rest.
+    """
     from celery import current_app
 
     from clustering.services.crawl.fetch_service import FetchService

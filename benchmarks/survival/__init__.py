@@ -1,4 +1,4 @@
-"""How long rules live on sites that really changed, by prices set by hand and by evidence of other sites."""
+"""How long rules live on sites that changed, by prices set by hand and by other sites' evidence."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def survival(histories: Iterable[Kept]) -> dict[str, float]:
 
 
 def evidence_prices(histories: Iterable[Kept]) -> dict[str, float]:
-    """Return prices that have the mean and the spread of those set by hand; unknown kinds keep theirs."""
+    """Return prices with the mean and spread of those set by hand; unknown kinds keep theirs."""
     by_hand = hand_prices()
     costs = {kind: -log(share) for kind, share in survival(histories).items() if kind in by_hand}
     known = [by_hand[kind] for kind in costs]

@@ -1,4 +1,4 @@
-"""Sites at several times: the same pages before and after a site was changed, with fields to find on them."""
+"""Sites at several times: the same pages before and after a change, with fields to find on them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def histories(data: Path) -> Iterator[History]:
 
 
 def _of_snapshots(folder: Path) -> Iterator[History]:
-    """Yield the kinds of pages of a site's snapshots; their fields are those that nobody annotated."""
+    """Yield a site's snapshots by kind of page; their fields are those that nobody annotated."""
     snapshots = sorted(path for path in folder.iterdir() if (path / "pages.tsv").is_file())
     pages_by_type: dict[str, list[str]] = defaultdict(list)
     for line in (snapshots[0] / "pages.tsv").read_text("utf-8").splitlines()[1:]:

@@ -1,4 +1,4 @@
-"""What the types of labelled sites are, in plain words by one who has not seen the code: page_kinds.tsv."""
+"""Labelled sites' types in plain words, by one who has not seen the code: page_kinds.tsv."""
 
 from __future__ import annotations
 

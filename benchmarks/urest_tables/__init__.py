@@ -1,4 +1,4 @@
-"""The two tables of U-REST: what its features of tree pairs are worth alone, and pages that systems get right."""
+"""U-REST's two tables: what its features of tree pairs are worth, and pages systems get right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a site is known without a click: data slots, and drafts from other sites of the vertical."""
+"""How much of a site is known without a click: data slots, and drafts from its vertical's sites."""
 
 from __future__ import annotations
 

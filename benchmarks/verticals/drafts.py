@@ -1,4 +1,4 @@
-"""How good drafts are on a site whose vertical is known from other sites, before and after one confirmed page."""
+"""How good drafts from a vertical's other sites are, before and after one page is confirmed."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Verticals:
         return matching_features(known, site.slots, self._words[key], spreads)
 
     def spreads(self, verticals: Iterable[str], least: float) -> Table:
-        """Return how far each number of a field's slots spreads between the sites of its vertical."""
+        """Return how far each number of a field's slots spreads between its vertical's sites."""
         variances = []
         for vertical in verticals:
             by_field: dict[str, list[Table]] = defaultdict(list)

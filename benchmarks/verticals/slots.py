@@ -25,7 +25,7 @@ def measure_slots(site: SwdeSite) -> SlotFigures:
 
 
 def slot_f1(slot: DataSlot, site: SwdeSite, attribute: str) -> float:
-    """Return how well a slot fits an attribute; of a single value the first text of a page counts."""
+    """Return how well a slot fits an attribute; of a single value a page's first text counts."""
     is_multi = attribute in site.multi
     pages = [
         (number, truth[attribute])

@@ -1,4 +1,4 @@
-"""The sites of SWDE by vertical, with the attributes that their vertical says have several values."""
+"""The sites of SWDE by vertical, with the attributes said there to have several values."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ def read_truth(folder: Path, name: str, trees: Mapping[str, _Element]) -> dict[s
 
 
 def _displayable(truth: dict[str, Values], trees: Mapping[str, _Element]) -> dict[str, Values]:
-    """Leave out the attributes of a page none of whose values is a text of it: the file is wrong there."""
+    """Leave out the attributes of a page none of whose values is a text of the page.
+
+    The truth file is wrong there.
+    """
     for page, values in truth.items():
         shown = compared([text.text for text in read_texts(trees[page]).texts])
         for attribute, texts in list(values.items()):

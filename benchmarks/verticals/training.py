@@ -1,4 +1,4 @@
-"""Train the weights of matching, over verticals: `python -m benchmarks.verticals DATA` writes them."""
+"""Train the weights of matching over verticals: `python -m benchmarks.verticals DATA`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A slot that was taken for a field on a site left out, and how many of its values are right."""
+    """A slot taken for a field on a left-out site, and how many of its values are right."""
 
     vertical: str
     choice: SlotChoice
@@ -88,7 +88,7 @@ def fit(verticals: Verticals, names: Sequence[str]) -> MatchingWeights:
 
 
 def fit_logistic(features: Table, is_field: NDArray[np.bool_], counts: Table) -> Table:
-    """Return the weights of a logistic regression and its intercept; likeness never counts against a slot.
+    """Return a logistic regression's weights and intercept; likeness never counts against a slot.
 
     Without those bounds what one feature says of the sites learnt from is taken back
     by its neighbours.
@@ -176,7 +176,7 @@ def count_right(site: KnownSite, field: str, slot: int) -> tuple[int, int]:
 
 
 def calibrate(decisions: Sequence[Decision]) -> tuple[float, float, float]:
-    """Return the logistic of certainty; each decision counts as right by the share of its right values."""
+    """Return the logistic of certainty; a decision counts as right by its share of right values."""
     seen = [decision for decision in decisions if decision.n_values]
     features = np.array([[d.choice.log_odds, d.choice.margin] for d in seen])
     shares = np.array([d.n_right / d.n_values for d in seen])

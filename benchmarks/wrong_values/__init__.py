@@ -143,7 +143,7 @@ def read_site(root: Path, vertical: str, folder: Path) -> SwdeSite:
 
 
 def repaired(site: SwdeSite, wrong_share: float) -> list[AttributeScore]:
-    """Return how right each attribute is by the rule that the repair learns from the stored values."""
+    """Return how right each attribute is by the rule that a repair learns from stored values."""
     stored = stored_values(site, wrong_share)
     rule = Rule(
         cluster=Cluster(name=site.name, site=Site(name=site.name)),
@@ -168,7 +168,10 @@ def repaired(site: SwdeSite, wrong_share: float) -> list[AttributeScore]:
 
 
 def stored_values(site: SwdeSite, wrong_share: float) -> dict[str, dict[str, ShownValue]]:
-    """Return what is stored of each page: half of what is wrong are values of another page, the rest is missing."""
+    """Return each page's stored values, some of them wrong.
+
+    Of the wrong ones, half are values of another page, the rest is missing.
+    """
     chance = random.Random(f"{site.name} {wrong_share}")
     stored: dict[str, dict[str, ShownValue]] = {url: {} for url in site.truth}
     for attribute in site.attributes:
