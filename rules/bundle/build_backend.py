@@ -115,7 +115,7 @@ def needed_modules() -> dict[str, Path]:
 
 
 def _file_of(name: str) -> Path | None:
-    """Return the file of a module of the product; None for what is none, such as a name in a module."""
+    """Return the file of a module of the product; None for other names, as those in a module."""
     path = ROOT.joinpath(*name.split("."))
     if path.with_suffix(".py").is_file():
         return path.with_suffix(".py")

@@ -1,4 +1,4 @@
-"""Keep a site's rules as a folder that needs neither database nor Django, and run it on any source of pages.
+"""Keep a site's rules as a folder without database and Django, and run it on any source of pages.
 
 The folder holds `bundle.json`, one `CLUSTER.xsl` for each rule, and under `fixtures/` pages with
 the records that the rules found on them, laid out as web-poet lays out its fixtures. A source is
@@ -276,7 +276,7 @@ def _sorted_json(lines: Sequence[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileRange:
-    """Each `step`-th item of a page source, from the one at place `first` on; by itself the whole source."""
+    """Each `step`-th item of a page source, from place `first` on; by default the whole source."""
 
     source: str
     first: int = 0

@@ -1,4 +1,4 @@
-"""Extract the records of a page: in this process, or in a limited child where a person wrote the rule.
+"""Extract the records of a page: in this process, or in a limited child for hand-written rules.
 
 `lines_of` is the one function under every kind of run: `extract_records`, the bundle,
 Spark and Scrapy.

@@ -1,4 +1,4 @@
-"""Run a bundle on pages that somebody else fetched: a spider, a page object, a program of one's own."""
+"""Run a bundle on pages that somebody else fetched: a spider, a page object, one's own program."""
 
 from __future__ import annotations
 

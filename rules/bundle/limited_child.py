@@ -1,4 +1,4 @@
-"""What a limited child does for `limits`: it answers questions about pages, by rules that people wrote."""
+"""What a limited child does for `limits`: answer questions about pages by hand-written rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_TEXT_CHARS = 64 * 1024  # of a node
 
 
 def answer_within(question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """Return what `answer_question` does; where it takes longer, the process ends. 0 sets no such limit."""
+    """Return what `answer_question` does, or end the process if it takes longer; 0 is no limit."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     answer = answer_question(question)
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -44,7 +44,7 @@ class FoundNode:
 
 
 class LimitedRuns:
-    """One child process, started when first asked, and asked again and again; use it as a context."""
+    """One child process, started when first asked, then asked again; use it as a context."""
 
     def __init__(
         self,

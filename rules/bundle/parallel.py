@@ -68,7 +68,7 @@ class Part:
         self._start()
 
     def next_lines(self) -> list[dict[str, Any]] | None:
-        """Return the JSON lines of the next item; None after the last one. Raises UnreadableFile."""
+        """Return the JSON lines of the next item; None after the last. Raises UnreadableFile."""
         try:
             message = self._receiver.recv_bytes()
         except EOFError:

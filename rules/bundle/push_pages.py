@@ -1,4 +1,4 @@
-"""Send the pages that a Scrapy spider gets to a site of Vertex. Needs Scrapy and the standard library only.
+"""Send a Scrapy spider's pages to a site of Vertex. Needs only Scrapy and the standard library.
 
 A line in the settings of a project is enough:
 
@@ -153,7 +153,7 @@ def _header(response: Any, name: str) -> str:
 
 @dataclass(slots=True)
 class Pusher:
-    """Send the pages of a folder from a thread of its own, the oldest first, until Vertex has them."""
+    """Send the pages of a folder from its own thread, oldest first, until Vertex has them."""
 
     url: str
     token: str

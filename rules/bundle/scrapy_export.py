@@ -1,4 +1,4 @@
-"""Write a Scrapy project and web-poet pages that run a bundle, as text; they need `vertex-rules`."""
+"""Write, as text, a Scrapy project and web-poet pages that run a bundle with `vertex-rules`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ default = settings
 
 
 def project_files(site: str, root_url: str, package: str) -> dict[str, str]:
-    """Return the files of a project that runs the bundle in its own folder; `package` is the requirement."""
+    """Return the files of a project that runs the bundle in its folder; it requires `package`."""
     names = _names(site, root_url)
     return {
         "spider.py": _SPIDER.format(**names),

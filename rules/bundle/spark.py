@@ -1,4 +1,4 @@
-"""Run a bundle on Spark, for pages that lie on S3, HDFS or a shared disk: tasks get file ranges, not HTML.
+"""Run a bundle on Spark, for pages on S3, HDFS or a shared disk: tasks get file ranges, not HTML.
 
     python -m rules.bundle.spark FOLDER SOURCE … --output PLACE [--parts N] [--base-url URL]
 
@@ -67,7 +67,7 @@ def extract_by_spark(
 
 
 def lines_of_ranges(name: str, base_url: str, ranges: Iterable[FileRange]) -> Iterator[str]:
-    """Yield the JSON lines of some ranges, in a task; a source that cannot be read is a line that says so."""
+    """Yield the JSON lines of some ranges in a task; an unreadable source gives one saying so."""
     files = importlib.import_module("pyspark").SparkFiles
     bundle = read_bundle(Path(files.get(name)))
     for file_range in ranges:
@@ -84,7 +84,7 @@ def lines_of_ranges(name: str, base_url: str, ranges: Iterable[FileRange]) -> It
 
 @contextmanager
 def local_file(source: str) -> Iterator[str]:
-    """Give the path of a source on this machine; what has a scheme, as s3:// and hdfs://, is copied here."""
+    """Give a source's path on this machine; with a scheme, as s3:// and hdfs://, it is copied."""
     if "://" not in source:
         yield source
         return

@@ -56,7 +56,7 @@ class RecordQuerySet(models.QuerySet["Record"]):
         return self.filter(change_number__gt=number).order_by("change_number")
 
     def n_unreadable_by_attribute(self) -> dict[str, int]:
-        """Return in how many records an attribute's value could not be read, the most frequent first."""
+        """Return in how many records an attribute's value was not readable, most frequent first."""
         counts: Counter[str] = Counter()
         with_problems = self.exclude(problems={}).order_by()
         for problems in with_problems.values_list("problems", flat=True).iterator():
@@ -64,7 +64,7 @@ class RecordQuerySet(models.QuerySet["Record"]):
         return dict(counts.most_common())
 
     def with_newer_snapshot(self) -> RecordQuerySet:
-        """Return those of whose pages a newer snapshot is stored: extracting brings them up to date."""
+        """Return those whose pages have a newer snapshot: extracting brings them up to date."""
         return self.exclude(snapshot=models.F("page__latest_snapshot"))
 
     def of_pages(self, pages: Iterable[int]) -> RecordQuerySet:
@@ -133,7 +133,7 @@ class RecordVersion(models.Model):
 
 
 class ChangeCounter(models.Model):
-    """The last change number given; its row is locked until the changes are visible, so none is skipped."""
+    """The last change number; its row is locked until changes are visible, so none is skipped."""
 
     name = models.CharField(max_length=20, primary_key=True)
     value = models.PositiveBigIntegerField(default=0)

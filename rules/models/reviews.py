@@ -1,4 +1,4 @@
-"""How a rule is reviewed: proposed, judged on pages, compared with the one in use, published or sent back."""
+"""How a rule is reviewed: proposed, judged, compared with that in use, published or sent back."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Review(models.Model):
 
 
 class JudgedPage(models.Model):
-    """A page that was no sample, drawn for a review: what the rule extracts, what a person says of it."""
+    """A page that was no sample, drawn for a review: what the rule extracts, what a person says."""
 
     class Verdict(models.TextChoices):
         OPEN = "", "Not judged"

@@ -134,7 +134,7 @@ class Bellwether(models.Model):
 
 
 class GoldenRecord(models.Model):
-    """What a rule extracted from a page when it was published: known to be right, kept to compare with."""
+    """What a rule extracted from a page when published: known to be right, kept to compare with."""
 
     rule = models.ForeignKey(Rule, on_delete=models.CASCADE, related_name="golden_records")
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")

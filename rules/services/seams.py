@@ -52,7 +52,7 @@ class HeldPages(NamedTuple):
 
 
 class RecordGuard(Protocol):
-    """Choose the extracted pages that are not stored now, in the transaction that stores the others.
+    """Choose the extracted pages that are not stored now, in the transaction that stores others.
 
     It changes nothing: what follows is up to the caller.
     """
@@ -63,7 +63,7 @@ class RecordGuard(Protocol):
 
 
 class HeldFollowUp(Protocol):
-    """Count the held pages; alert people and request a check where one is needed. In the same transaction."""
+    """Count the held pages; in the same transaction, alert people and request any check needed."""
 
     def __call__(self, site: Site, held: HeldPages, /) -> None: ...
 

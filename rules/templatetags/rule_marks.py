@@ -70,7 +70,7 @@ def words_of(text: str) -> list[str]:
 
 @register.simple_tag
 def confidence_badge(confidence: float | None) -> SafeString | str:
-    """Draw how sure a value or a record is, in percent; marked only where it is rather wrong than right."""
+    """Draw how sure a value or record is, in percent; marked only if rather wrong than right."""
     if confidence is None:
         return NOTHING
     percent = f"{100 * confidence:.0f} %"
@@ -79,7 +79,7 @@ def confidence_badge(confidence: float | None) -> SafeString | str:
 
 @register.filter
 def value_line(value: Any) -> str:
-    """Write a value in one line: several with commas between, a price as people do, a dash for none."""
+    """Write a value in one line: several with commas, a price as people do, a dash for none."""
     if value is None or value == []:
         return NOTHING
     if isinstance(value, list):

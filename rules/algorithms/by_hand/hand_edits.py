@@ -307,7 +307,7 @@ def _nodes(written: HandWritten, number: int, nodes: str) -> str:
 
 
 def _emit(written: HandWritten, number: int) -> list[str]:
-    """Return the lines that emit a node of one of the XPaths, or the part of its text that is selected.
+    """Return the lines that emit a node of an XPath, or the part of its text that is selected.
 
     Where the node's text has no such part, nothing is emitted.
     """
@@ -345,7 +345,7 @@ def _provenance(number: int) -> list[str]:
 def ways_of(
     figure: Mapping[str, object], learnt: Mapping[str, object]
 ) -> list[tuple[str, Selection]]:
-    """Return the XPaths by which a version finds an attribute, with the part of the text that each takes."""
+    """Return the XPaths by which a version finds an attribute, each with the part it takes."""
     alternatives = figure.get("ways") or learnt.get("alternatives") or []
     assert isinstance(alternatives, list)  # noqa: S101 - both are lists of what was stored
     return [

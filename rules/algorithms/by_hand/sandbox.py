@@ -1,4 +1,4 @@
-"""Check a hand-written XPath or stylesheet: what may be used, and the reason why the rest is refused.
+"""Check a hand-written XPath or stylesheet: what may be used, and why the rest is refused.
 
 The checks read the text and run nothing: no file, no address, no second stylesheet can be named.
 What passes may still take for ever; `limits` runs it in a process that can be killed.

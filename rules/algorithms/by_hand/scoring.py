@@ -97,7 +97,7 @@ def _score(attribute: AttributeType, pages: Sequence[ScoredPage]) -> AttributeSc
 
 
 def _squeezed(values: Values) -> list[str]:
-    """Return values without their blanks: between blocks a reader sees some that the source has not."""
+    """Return values without blanks: between blocks a reader sees some that the source lacks."""
     return ["".join(value.split()) for value in values]
 
 

@@ -1,4 +1,4 @@
-"""Learn a cluster's rule from pages that a person annotated, helped by the slots of the other pages.
+"""Learn a cluster's rule from the pages a person annotated, helped by other pages' slots.
 
 Readings:   Two rules are learnt: from the annotated pages alone, and with the texts of the slots
             beside them. One wrong text among those spoils a field, so neither is always the better

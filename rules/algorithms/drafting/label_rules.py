@@ -72,7 +72,7 @@ def _labelled_values(
 
 
 def marks_of_labels(n_pages: int, fields: Sequence[LabelledField]) -> list[Marks]:
-    """Return what is labelled of the fields' slots on each page, as a person would have marked it."""
+    """Return what is labelled of the fields' slots on each page, as a person would mark it."""
     marks: list[dict[str, list[MarkedNode]]] = [{} for _ in range(n_pages)]
     for field in fields:
         for page, value_by_number in field.values.items():

@@ -93,7 +93,7 @@ def _pages_to_mark(pages: Sequence[ClusterPage], marks: Sequence[Marks]) -> set[
 
 
 def _annotated(page: ClusterPage, marks: Marks) -> AnnotatedPage:
-    """Return a page with what a person annotated on it, and the marks of the slots for the other fields."""
+    """Return a page with what a person annotated, and with the slots' marks for other fields."""
     by_hand = page.annotated
     if by_hand is None:
         return AnnotatedPage(page.url, page.tree, marks)

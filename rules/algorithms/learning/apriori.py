@@ -50,7 +50,7 @@ class LearntXPath:
 def learn_xpath(
     columns: Columns, goal: SearchGoal, features: Iterable[Feature]
 ) -> list[LearntXPath]:
-    """Return the best XPaths of recall 1: the best precise one, then the most precise of the others."""
+    """Return the best XPaths of recall 1: the best precise one, then the most precise other."""
     singles = _distinct_features(columns, goal, features)
     C_k: dict[tuple[int, ...], NodeSet] = {
         (number,): bits for number, (_, bits) in enumerate(singles)

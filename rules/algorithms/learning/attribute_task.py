@@ -108,7 +108,7 @@ class AttributeTask:
         return features + self._with_other_endings(features)
 
     def _with_other_endings(self, features: Iterable[Feature]) -> list[Feature]:
-        """Return the labels that name the attribute, each together with its plural or singular elsewhere."""
+        """Return the labels naming the attribute, each with its plural or singular elsewhere."""
         naming = [
             feature
             for feature in features
@@ -155,7 +155,7 @@ def losers_of(
     winning: Collection[Feature],
     beaten: Sequence[Conjunction],
 ) -> list[Alternative]:
-    """Return beaten candidates as alternatives: the cheap ones first, of them those of other features.
+    """Return beaten candidates as alternatives: cheap ones first, of them those of other features.
 
     What shares a feature with the winner is wrong where that is wrong, so its vote says little.
     """

@@ -1,4 +1,4 @@
-"""Return the nodes of an index that have a feature: the same nodes as its XPath test, found at once for all.
+"""Return the nodes of an index that have a feature: those of its XPath test, found all at once.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C.1.
@@ -81,7 +81,7 @@ def union(sets: Iterable[NodeSet]) -> NodeSet:
 
 
 def _target_mask(index: NodeIndex, target: str) -> Mask:
-    """Return the nodes that a target names: texts, the attributes of a name, or else all that are no text."""
+    """Return the nodes a target names: texts, the attributes of a name, or else all but texts."""
     if target == TEXT_TARGET:
         return index.is_text.copy()
     if target.startswith("@"):
@@ -192,7 +192,7 @@ def _sibling_text(index: NodeIndex, feature: Feature) -> Mask:
 
 
 def _heading(index: NodeIndex, feature: Feature) -> Mask:
-    """Return the elements of the tag `name` that follow an element of the text, or one another after it."""
+    """Return the elements of tag `name` that follow an element of the text, or one another."""
     same_tag = index.mask(index.nodes_by_tag.get(feature.name, ()))
     headings = _mask_of(index, index.elements_by_label, feature.values) & ~same_tag
     reached = headings[index.befores] & same_tag

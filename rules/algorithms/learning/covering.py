@@ -125,7 +125,7 @@ def _extend(task: AttributeTask, cover: Cover, candidates: Sequence[PartCandidat
 def _add_for_one_value(
     task: AttributeTask, cover: Cover, candidates: Sequence[PartCandidate]
 ) -> None:
-    """Add the best part that is right for the value that it was found for, though not for others."""
+    """Add the best part that is right for the value it was found for, though not for others."""
     for candidate in candidates:
         part = _part_of(task, candidate, [candidate.source])
         if part is not None:

@@ -1,4 +1,4 @@
-"""Learn an attribute's rule: one conjunction, several that cover all values, a position, or a classifier.
+"""Learn an attribute's rule: one conjunction, several together, a position, or a classifier.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C.
@@ -67,7 +67,7 @@ MAX_DRAFTS: Final = 20  # imprecise conjunctions that are tried where nothing is
 def learn_attributes(
     samples: Samples, requested: Sequence[tuple[Targets, AttributeType]]
 ) -> list[AttributeRule]:
-    """Return the rules of a cluster's attributes; one that selects another's nodes is learnt again."""
+    """Return the rules of a cluster's attributes; one that takes another's nodes is relearnt."""
     rules = [learn_attribute(samples, targets, attribute) for targets, attribute in requested]
     claims = [_claim_of(samples, rule) for rule in rules]
     for number, (targets, attribute) in enumerate(requested):
@@ -176,7 +176,7 @@ def _marks_by_target(marks: Iterable[TargetNode]) -> list[list[TargetNode]]:
 
 
 def _learn_without_odd_marks(task: AttributeTask) -> tuple[TargetRule, Sequence[TargetNode]]:
-    """Return a rule for nearly all marks, and the odd ones; no rule where none is odd or precise."""
+    """Return a rule for nearly all marks, and the odd ones; no rule if none is odd or precise."""
     alike, odd_marks = part_odd_marks(task.samples.index, task.marks)
     if not odd_marks:
         return TargetRule(), []
@@ -212,7 +212,10 @@ def learn_boundary(
 
 
 def _learn_target(task: AttributeTask) -> TargetRule:
-    """Return the rule for one kind of target, of elements where texts have none. Raises NoPreciseXPath."""
+    """Return the rule for one kind of target.
+
+    It is of elements where there is none of texts. Raises NoPreciseXPath.
+    """
     try:
         return _learn_in_steps(task)
     except NoPreciseXPath:
@@ -225,7 +228,7 @@ def _learn_target(task: AttributeTask) -> TargetRule:
 
 
 def _learn_in_steps(task: AttributeTask) -> TargetRule:
-    """Return the first of these rules that finds all values and nothing else. Raises NoPreciseXPath.
+    """Return the first of these rules that finds all values and no others. Raises NoPreciseXPath.
 
     1. One conjunction for all pages, confirmed on pages that nobody annotated.
     2. Conjunctions that together cover all values.
@@ -295,7 +298,7 @@ def _learn_cover(task: AttributeTask) -> TargetRule:
 
 
 def _best_draft(task: AttributeTask) -> TargetRule:
-    """Return the imprecise rule that reads the annotated values best; nothing where none can be cut out."""
+    """Return the imprecise rule that best reads annotated values; none if none can be cut out."""
     _, cover = cover_values(task)
     drafts = [cover.rule] if cover.parts else []
     goal = task.goal
@@ -311,7 +314,7 @@ def _best_draft(task: AttributeTask) -> TargetRule:
 
 
 def _reading_of(task: AttributeTask, draft: TargetRule) -> tuple[int, float]:
-    """Return how many annotated pages a draft reads right, and the F1 of its values on all of them."""
+    """Return how many annotated pages a draft reads right, and its values' F1 on all of them."""
     rule = rule_of(task.attribute, draft.alternatives)
     return (
         n_read_right(task.samples, task.targets, rule),
@@ -320,7 +323,7 @@ def _reading_of(task: AttributeTask, draft: TargetRule) -> tuple[int, float]:
 
 
 def _imprecise(task: AttributeTask, goal: SearchGoal) -> list[Conjunction]:
-    """Return the features that select all positives, the most precise first; the last is no feature."""
+    """Return the features that select all positives, most precise first; the last is none."""
     columns = task.samples.columns
     singles = [measure(single, goal) for single in find_singles(columns, goal, task.features)]
     singles.append(Conjunction((), columns.targets(goal.target), 0.0))

@@ -30,7 +30,7 @@ class _Block:
 
 
 def entries_of(page: AnnotatedPage, attributes: Sequence[str]) -> list[list[_Element]]:
-    """Return the elements of each entry of a nested list, in their order; none where nothing shows them."""
+    """Return a nested list's entries as their elements, in order; none where nothing shows them."""
     owners: dict[str, list[_Element]] = {}
     for name in attributes:
         marks = page.values.get(name, ())
@@ -47,7 +47,7 @@ def entries_of(page: AnnotatedPage, attributes: Sequence[str]) -> list[list[_Ele
 
 
 def _blocks_of(tree: _Element, owners: Mapping[str, Sequence[_Element]]) -> list[_Block]:
-    """Return the blocks in the order of the page; none where an element holds two values directly."""
+    """Return the blocks in page order; none where an element holds two values directly."""
     values_in: dict[_Element, Counter[str]] = {}
     for name, elements in owners.items():
         for owner in elements:

@@ -1,4 +1,4 @@
-"""Apply a learnt rule to the pages of a node index: which nodes it selects there, and which values they hold.
+"""Apply a learnt rule to the pages of a node index: which nodes it selects, which values they hold.
 
 Departures: None; what a stylesheet selects is the same, which a test of both holds.
 Cost:       An AND of integers for each feature; much less than running XPaths.

@@ -195,7 +195,7 @@ def _of_sibling(
 
 
 def positions(chain: Chain) -> Iterator[Feature]:
-    """Yield whether a node is the first, the last or the n-th child; that of a record is no feature."""
+    """Yield whether a node is the first, last or n-th child; that of a record is no feature."""
     index = chain.index
     for level, number in enumerate(chain.nodes[: MAX_SIBLING_LEVEL + 1]):
         node = index.nodes[number]
@@ -314,7 +314,7 @@ def texts_behind(chain: Chain) -> Iterator[Feature]:
 
 
 def texts_outside(chain: Chain) -> Iterator[Feature]:
-    """Yield the words and texts next to the node, where there are none beside the value within it."""
+    """Yield the words and texts next to the node, where none stand beside the value within it."""
     index, positive = chain.index, chain.positive
     before = index.text_before[positive.node]
     if not positive.left and before < index.n:

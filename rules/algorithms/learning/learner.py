@@ -58,7 +58,7 @@ def learn_cluster(
 def learn_from(
     samples: Samples, attributes: Iterable[AttributeType], *, learner: str = "default"
 ) -> ClusterRule:
-    """Return the rule of a cluster whose samples were read already. Raises KeyError as learn_cluster."""
+    """Return the rule of a cluster from samples read before. Raises KeyError as learn_cluster."""
     learn = LEARNERS[learner]
     requested = [
         (find_targets(samples.index, samples.pages, attribute), attribute)

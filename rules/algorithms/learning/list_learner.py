@@ -1,4 +1,4 @@
-"""Learn the rule of a cluster of list pages: where records begin and end, and their fields within them.
+"""Learn the rule of a cluster of list pages: where records begin and end, and their fields.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C, for each record as if it were a page.
@@ -147,7 +147,7 @@ def _elements(selected: object) -> list[_Element]:
 
 @dataclass(slots=True)
 class _ElementsOfTag:
-    """The elements of a tag in records behind the first, and those of it that belong to no record."""
+    """A tag's elements in records behind the first one, and those that belong to no record."""
 
     in_records: list[_Element] = field(default_factory=list)
     foreign: list[_Element] = field(default_factory=list)

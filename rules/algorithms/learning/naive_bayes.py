@@ -87,7 +87,7 @@ def learn_classifier(
     positives: NodeSet,
     judged: Sequence[NodeSet],
 ) -> Classifier:
-    """Return the classifier that chooses the positive of each judged page. Raises ClassifierUndecided."""
+    """Return the classifier choosing each judged page's positive. Raises ClassifierUndecided."""
     classifier = fit_classifier(columns, target, candidates, positives, judged)
     for number, page in enumerate(judged):
         node = classifier.choose(columns, candidates & page)

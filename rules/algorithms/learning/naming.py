@@ -1,4 +1,4 @@
-"""Decide whether a text on a page names an attribute: "Fax:" for `faxNumber`, `product-price` for `price`.
+"""Decide whether a text names an attribute: "Fax:" for `faxNumber`, `product-price` for `price`.
 
 Departures: The paper looks at no names. Those of a vertical are words that pages use for the same
             things.
@@ -70,7 +70,7 @@ def _is_same_word(word: str, other: str) -> bool:
 
 
 def is_same_label(label: str, other: str) -> bool:
-    """Return whether two labels are the same but for the ending of their last word: "Author", "Authors".
+    """Return whether two labels are the same but for their last ending: "Author", "Authors".
 
     >>> is_same_label("Author", "Authors"), is_same_label("Author", "Authority")
     (True, False)

@@ -170,7 +170,7 @@ class PageNodes:
 
     @property
     def labelled_elements(self) -> list[tuple[int, str]]:
-        """The elements whose whole text is short enough for an anchor, counted from the first node."""
+        """The elements whose whole text is short enough for an anchor, numbered from the first."""
         return self.once("labelled_elements", self._labelled_elements)
 
     def _labelled_elements(self) -> list[tuple[int, str]]:
@@ -217,7 +217,7 @@ def _shifted_node(node: IndexedNode, page: int, shift: int) -> IndexedNode:
 
 
 class Walks:
-    """The walks over some trees, retained for the next index with one of them; the trees must not change."""
+    """The walks over some trees, kept for the next index of one; the trees must not change."""
 
     def __init__(self, max_nodes: int) -> None:
         self._max_nodes = max_nodes
@@ -291,7 +291,7 @@ class _PageWalk:
         self.length += len(text)
 
     def begin(self, element: _Element) -> None:
-        """Add an element, open it as the last child of its parent, and index what it is found by."""
+        """Add an element, open it as its parent's last child, and index what it is found by."""
         page = self.page
         node = self.add(element, ITSELF, None)
         number = page.first + len(self.nodes) - 1

@@ -1,4 +1,4 @@
-"""Find what is new on pages nobody annotated: kinds of texts and images, and labels, not met before.
+"""Find what is new on pages nobody annotated: kinds of texts and images, labels not met before.
 
 Notation:   The kind of a text node or image is the tags and classes of its parent and of two
             elements above it, with the id of the parent.
@@ -67,7 +67,7 @@ def find_news(
 
 
 def richest(index: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[str] = ()) -> int:
-    """Return the page to annotate first: it labels most attributes, and shows most of what many show."""
+    """Return the page to annotate first: with most labelled attributes, most of what many show."""
     keys_by_page = [_keys_of(index, bits) for bits in pages]
     twice_by_page = [_kinds_shown_twice(index, bits) for bits in pages]
     n_pages_by_key = Counter(key for keys in keys_by_page for key in keys)
@@ -88,7 +88,7 @@ def richest(index: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[s
 def find_placeholders(
     values_by_page: Sequence[Sequence[str]], confirmed: Collection[str]
 ) -> frozenset[str]:
-    """Return the values that several pages show where nearly all others differ, and nobody confirmed.
+    """Return values that several pages show where nearly all others differ, and nobody confirmed.
 
     >>> sorted(find_placeholders([["a b"], ["c"], ["d"], ["e"], ["f"], *[["No text"]] * 3], ()))
     ['No text']
@@ -124,7 +124,7 @@ def _keys_of(index: NodeIndex, bits: NodeSet) -> dict[Hashable, int]:
 
 
 def _kinds_shown_twice(index: NodeIndex, bits: NodeSet) -> set[Hashable]:
-    """Return the kinds of which a page has several text nodes: fields may differ in their place alone."""
+    """Return the kinds of which a page has several texts: fields may differ in place alone."""
     n_by_kind = Counter(
         kind_of_node(index, number)
         for number in _range_of(bits)

@@ -1,4 +1,4 @@
-"""Narrow a learnt rule to the tags in which all samples show its nodes, so that running it is cheap.
+"""Narrow a learnt rule to the tags in which all samples show its nodes, so that it runs fast.
 
 Departures: The paper ranks conjunctions by what they select and by distance, whatever they cost to
             run. To find a word of a class, all classes of a page are read, and for a label all its
@@ -32,7 +32,7 @@ _TAG = re.compile(r"[a-z][a-z0-9]*")
 
 
 def pin_rule(samples: Samples, rule: AttributeRule) -> AttributeRule:
-    """Return the rule with its alternatives narrowed; on the samples they select what they selected."""
+    """Return the rule with narrowed alternatives; on the samples they select what they did."""
     return replace(
         rule,
         alternatives=tuple(pin_alternative(samples, winner) for winner in rule.alternatives),
@@ -73,7 +73,7 @@ def _with_label_tags(samples: Samples, feature: Feature, bits: NodeSet) -> Featu
 def _tag_of_scan(
     samples: Samples, alternative: Alternative, features: Iterable[Feature], bits: NodeSet
 ) -> tuple[Feature, ...]:
-    """Return the one tag that the elements of a scanning feature have; nothing where none is needed."""
+    """Return the one tag that a scanning feature's elements have; nothing if none is needed."""
     own = [feature for feature in features if feature.axis == "self"]
     scan_levels = [feature.level for feature in own if feature.kind in SCANNING_KINDS]
     if not scan_levels:

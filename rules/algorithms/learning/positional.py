@@ -38,7 +38,7 @@ def learn_position(bits: NodeSet, right: NodeSet, judged: Sequence[NodeSet]) -> 
 
 
 def commonest_position(bits: NodeSet, right: NodeSet, judged: Sequence[NodeSet]) -> int:
-    """Return the position at which most pages have a right node, 0 where none has one near an end."""
+    """Return the position at which most pages have a right node, 0 if none has one near an end."""
     n_pages: Counter[int] = Counter()
     for page in judged:
         n_pages.update(_positions_of(bits & page, right & page))
@@ -58,7 +58,7 @@ def nth(bits: NodeSet, position: int) -> NodeSet:
 
 
 def _positions_of(selected: NodeSet, right: NodeSet) -> set[int]:
-    """Return the positions at which a right node stands among the selected ones, from either end."""
+    """Return the positions of right nodes among the selected ones, from either end."""
     highest = min(selected.bit_count(), MAX_POSITION)
     positions = [*range(1, highest + 1), *range(-highest, 0)]
     return {position for position in positions if nth(selected, position) & right}

@@ -43,7 +43,7 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, slots=True)
 class CutExample:
-    """The shown text of a node and the values in it, in order, with where each begins if that is known."""
+    """The shown text of a node and the values in it, in order, with their beginnings if known."""
 
     text: str
     values: tuple[str, ...]
@@ -51,7 +51,7 @@ class CutExample:
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """Where each value begins and ends; where it is not known, where it first divides no word."""
+        """Where each value begins and ends; if unknown, where it first divides no word."""
         if self.starts:
             pairs = zip(self.starts, self.values, strict=True)
             return [(start, start + len(value)) for start, value in pairs]
@@ -101,7 +101,7 @@ def word_starts(text: str, value: str, start: int = 0) -> Iterator[int]:
 
 
 def find_word(text: str, value: str, start: int = 0) -> int:
-    """Return where a value first divides no word, else where it first begins, -1 where it does not."""
+    """Return where a value first divides no word, else where it first begins, else -1."""
     return next(word_starts(text, value, start), text.find(value, start))
 
 
@@ -153,7 +153,7 @@ def learn_selection(
     is_multi: bool = False,
     witnesses: Sequence[str] = (),
 ) -> Selection | None:
-    """Return the selection that takes exactly the values from all examples, None where there is none.
+    """Return the selection that takes exactly the values from all examples, or None.
 
     `witnesses` are the texts of the same node on pages that nobody annotated: of the texts beside
     the value the longest counts that hardly fewer of them have than any other.
@@ -173,7 +173,7 @@ def learn_selection(
 def _likely_separator(
     selection: Selection, examples: Sequence[CutExample], witnesses: Sequence[str]
 ) -> str:
-    """Return what divides the values of a list where each example happens to have one, else nothing."""
+    """Return what divides the values of a list where each example has but one, else nothing."""
     values = [example.values[0] for example in examples]
     texts = [text for witness in witnesses for text in select_parts(selection, witness)]
     for separator in SEPARATORS:
@@ -189,7 +189,7 @@ def _likely_separator(
 
 
 def _could_be_value(text: str, values: Sequence[str]) -> bool:
-    """Return whether a text is like the values: not many more words, and digits only if values have."""
+    """Return whether a text is like the values: few more words, and digits only if values have."""
     most_words = max(value.count(" ") + 1 for value in values)
     has_digit = {bool(_DIGIT.search(value)) for value in values}
     is_short = text.count(" ") < max(2 * most_words, MIN_WORDS_ALLOWED)
@@ -199,7 +199,7 @@ def _could_be_value(text: str, values: Sequence[str]) -> bool:
 def _learn_reading(
     examples: Sequence[CutExample], witnesses: Sequence[str], *, is_optional: bool
 ) -> Selection | None:
-    """Return the first of these selections that takes the values from all examples, None if none does.
+    """Return the first of these selections that takes the values from all examples, or None.
 
     1. The whole text.
     2. The text between prefixes and suffixes that the witnesses have.
@@ -223,7 +223,7 @@ def _learn_reading(
 def _first_right(
     selections: Iterable[Selection], examples: Sequence[CutExample]
 ) -> Selection | None:
-    """Return the first selection that takes exactly the values from all examples, None if none does."""
+    """Return the first selection that takes exactly the values from all examples, or None."""
     for selection in selections:
         if all(
             select_parts(selection, example.text) == list(example.values) for example in examples
@@ -283,7 +283,7 @@ def _confirmed(texts: Sequence[str], witnesses: Sequence[str]) -> list[str]:
 
 
 def _tails(examples: Sequence[CutExample]) -> list[str]:
-    """Return the ends that all texts before a value share, divided between words, the longest first."""
+    """Return the ends that all texts before a value share, cut between words, longest first."""
     lefts = [example.left for example in examples if example.left]
     if not lefts:
         return []
@@ -299,7 +299,7 @@ def _tails(examples: Sequence[CutExample]) -> list[str]:
 
 
 def _heads(examples: Sequence[CutExample]) -> list[str]:
-    """Return the beginnings that all texts after a value share, divided between words, the longest first."""
+    """Return the beginnings all texts after a value share, cut between words, longest first."""
     rights = [example.right for example in examples if example.right]
     if not rights:
         return []
@@ -412,12 +412,12 @@ def learn_offsets(examples: Sequence[CutExample]) -> Selection:
 
 
 def _most_consistent(n_by_offset: Mapping[int, int]) -> int:
-    """Return the offset that most examples have; of several the one nearest to an end of the text."""
+    """Return the offset that most examples have; of several the one nearest to an end."""
     return min(n_by_offset, key=lambda offset: (-n_by_offset[offset], *_smallest_first(offset)))
 
 
 def _offsets_of(example: CutExample) -> tuple[set[int], set[int]]:
-    """Return the offsets of the value's first and last word, each from the beginning and the end."""
+    """Return the offsets of the value's first and last word, each from beginning and end."""
     n_words = len(example.text.split(" "))
     first, last = example.left.count(" ") + 1, n_words - example.right.count(" ")
     return {first, first - n_words - 1}, {last, last - n_words - 1}

@@ -135,7 +135,7 @@ def _sample(
 def copy_of_record(
     record: Sequence[_Element], *, has_text: bool = False
 ) -> tuple[_Element, dict[_Element, _Element]]:
-    """Return a tree with nothing but a record, and the copy of each of its nodes and of their parent.
+    """Return a tree of nothing but a record, and the copies of its nodes and of their parent.
 
     Of what stands above and beside the record there are empty elements. With `has_text` the text
     behind its last element is part of it.

@@ -36,7 +36,7 @@ class ValueGroup:
     n_values: int = 1  # so many of them a rule must select
 
     def is_hit(self, bits: NodeSet) -> bool:
-        """Return whether a rule that selects these nodes finds the value, as often as it is marked."""
+        """Return whether a rule that selects these nodes finds the value as often as marked."""
         selected = bits & self.nodes
         if self.n_values == 1:
             return selected != 0

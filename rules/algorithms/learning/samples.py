@@ -1,4 +1,4 @@
-"""The samples of a cluster as one index of nodes, and the goal of a search for an attribute's nodes."""
+"""The samples of a cluster as one index of nodes, and the goal of a search for an attribute."""
 
 from __future__ import annotations
 

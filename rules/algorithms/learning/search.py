@@ -60,7 +60,7 @@ GOOD_RANK: Final = 0.0  # no beam is needed where a candidate is at least so goo
 
 @dataclass(frozen=True, slots=True)
 class SearchGoal:
-    """What is looked for: all of the positives, none of the negatives, and the pages that give support."""
+    """What is looked for: all positives, no negatives, and the pages that give support."""
 
     target: str
     positives: NodeSet  # the annotated nodes
@@ -165,7 +165,10 @@ def has_support(columns: Columns, goal: SearchGoal, feature: Feature, bits: Node
 
 
 def _single(goal: SearchGoal, feature: Feature, bits: NodeSet) -> Conjunction:
-    """Return a feature as a conjunction: cheaper if it names the attribute, with its anchor if it has one."""
+    """Return a feature as a conjunction.
+
+    It is cheaper if it names the attribute, and its own anchor if it is trusted as one.
+    """
     price = price_of([feature], is_multi=goal.is_multi)
     if goal.is_multi and is_bound_to_item(feature):
         return Conjunction((feature,), bits, price)

@@ -413,7 +413,7 @@ class _Assessment:
         return len(find_typed(self.value_type, values[0])) > 1
 
     def _is_part_of_element(self, suggested: Sequence[str], on_page: FoundOnPage) -> bool:
-        """Return whether a suggestion is a part of what an element shows that is the value as a whole."""
+        """Return whether a suggestion is part of an element whose whole text is the value."""
         nodes = nodes_on(self.columns, self.rule, on_page.page.bits)
         is_whole = all(
             node.alternative.target == ELEMENT_TARGET and node.alternative.selection.is_whole
@@ -432,7 +432,7 @@ class _Assessment:
         return any(kind_of_node(self.columns.index, node.node) in new_kinds for node in nodes)
 
     def _counts_without_rule(self, suggestion: SuggestedValues, page: SamplePage) -> bool:
-        """Return whether a weak suggestion counts: there is no rule, and no other attribute's value in it."""
+        """Return whether a weak suggestion counts: no rule, and no other attribute's value."""
         if not suggestion.values or suggestion.confidence < MIN_CONFIDENCE_WITHOUT_RULE:
             return False
         if self.rule.alternatives or not self.trusts_suggestions:
@@ -454,7 +454,7 @@ class _Assessment:
         return any(end - start > len(new.text) / 2 for start, end in spans)
 
     def _is_where_missed(self, new: New) -> bool:
-        """Return whether something new stands on most pages where the rule misses, and on no other."""
+        """Return whether something new is on most pages where the rule misses, and no other."""
         if new.pages & self.finds_on:
             return False
         return not self.rule.alternatives or 2 * len(new.pages) >= len(self.misses_on)
@@ -468,7 +468,7 @@ class _Assessment:
         )
 
     def _is_claimed(self, page: SamplePage) -> bool:
-        """Return whether the nodes belong to other attributes here, though they did not elsewhere."""
+        """Return whether the nodes belong to other attributes here, but did not elsewhere."""
         nodes = nodes_on(self.columns, self.rule, page.bits)
         return not self.shares_nodes and all(
             self.claimed >> selected.node & 1 for selected in nodes

@@ -1,4 +1,4 @@
-"""Find what editors annotated among the nodes: which nodes, which part of their text, of which kind.
+"""Find what editors annotated among the nodes: which nodes, which part of their text, which kind.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C.
@@ -82,7 +82,7 @@ class Targets:
 def find_targets(
     index: NodeIndex, pages: Sequence[AnnotatedPage], attribute: AttributeType
 ) -> Targets:
-    """Return the marks of an attribute, without annotations that contradict themselves or are not found."""
+    """Return the marks of an attribute, without contradictory annotations and those not found."""
     targets = Targets()
     for number, page in enumerate(pages):
         marks = page.values.get(attribute.name, ())
@@ -157,7 +157,7 @@ class NodeNotFound(Exception):
 
 
 def find_mark(index: NodeIndex, number: int, page: AnnotatedPage, marked: MarkedNode) -> TargetNode:
-    """Return an annotation of the page with this number as a node of the index. Raises NodeNotFound."""
+    """Return an annotation of the numbered page as a node of the index. Raises NodeNotFound."""
     node = find_node(page.tree, marked.node)
     if isinstance(node, etree._Element):
         return _mark_of_element(index, number, index.number_by_part[node, ITSELF], marked)
@@ -251,7 +251,7 @@ def _split_at(text: str, value: str, before: str = "") -> tuple[str, str] | None
 
 
 def unify_targets(marks: list[TargetNode]) -> list[TargetNode]:
-    """Return all marks as elements where some values need an element and all others can have one."""
+    """Return all marks as elements where some values need one and all others can have one."""
     kinds = {mark.positive.target for mark in marks}
     if kinds != {TEXT_TARGET, ELEMENT_TARGET}:
         return marks
@@ -270,7 +270,7 @@ def as_element(mark: TargetNode) -> TargetNode:
 def part_odd_marks(
     index: NodeIndex, marks: Sequence[TargetNode]
 ) -> tuple[list[TargetNode], list[TargetNode]]:
-    """Return the marks with the same tags above them, and the odd ones; no odd ones where they are many."""
+    """Return the marks with the same tags above them, and the odd ones; none if those are many."""
     by_tags: dict[tuple[str, ...], list[TargetNode]] = defaultdict(list)
     for mark in marks:
         by_tags[_tags_above(index, mark.positive.node)].append(mark)

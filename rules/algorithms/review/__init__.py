@@ -1,4 +1,4 @@
-"""What a reviewer looks at: what another rule would change, and how good a rule is on judged pages. Pure.
+"""What a reviewer looks at: what another rule changes, how good a rule is on judged pages. Pure.
 
     impact        what changes about records, field by field
     differences   where two texts differ, word by word

@@ -1,4 +1,4 @@
-"""What changes about records when another rule extracts them: gained, lost, changed, field by field.
+"""What changes about records when another rule extracts them: gained, lost, changed, by field.
 
 Records of a page are paired by their keys; what is left on both sides is paired in its order, so a
 record whose key changed counts as changed and not as one lost and one gained.
@@ -48,7 +48,7 @@ def changes_of_page(
 
 
 def count_changes(changes: Iterable[FieldChange]) -> dict[str, dict[str, int]]:
-    """Return by attribute how many changes of each kind there are; those of whole records under ""."""
+    """Return how many changes of each kind an attribute has; those of whole records under ""."""
     counted = Counter((change.attribute, change.kind) for change in changes)
     names = dict.fromkeys(name for name, _ in counted)
     return {name: {kind: counted[name, kind] for kind in KINDS} for name in names}
@@ -78,7 +78,7 @@ def _records(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
 
 
 def _pairs(old: Mapping[str, Values], new: Mapping[str, Values]) -> list[tuple[Values, Values]]:
-    """Return the old and the new record of each pair: first those of one key, then the others in order.
+    """Return the old and new record of each pair: first those of one key, then others in order.
 
     Where one side has more records than the other, the missing partner is a record without values.
     """

@@ -49,7 +49,7 @@ class Score:
 
     @property
     def precision(self) -> float | None:
-        """Return the share of the extracted values that are right; None where none was extracted."""
+        """Return the share of the extracted values that are right; None if none was extracted."""
         extracted = self.right + self.wrong
         return self.right / extracted if extracted else None
 
@@ -72,7 +72,7 @@ class Score:
 
     @property
     def standing(self) -> Standing:
-        """Return whether nothing is wrong and little is missing, once enough pages were judged to say so."""
+        """Return whether nothing is wrong and little missing, if enough pages were judged."""
         recall = self.recall
         if self.wrong or (recall is not None and recall <= MIN_RECALL):
             return "not_valid"
@@ -103,7 +103,7 @@ class Validity:
 
     @property
     def n_right_needed(self) -> int:
-        """Return how many judged pages are enough for the rule to be valid if all of them are right."""
+        """Return how many judged pages are enough for a valid rule if all of them are right."""
         n_others = self.whole.n_others
         n_all = None if n_others is None else self.n_pages + n_others
         n = 1

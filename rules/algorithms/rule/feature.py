@@ -1,4 +1,4 @@
-r"""A feature: the test of one node of a target's chain, its XPath, and the XPath of several in conjunction.
+r"""A feature: the test of one node of a target's chain, its XPath, and that of several together.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-C.1.
@@ -39,7 +39,7 @@ from rules.algorithms.rule.xpaths import (
 
 @dataclass(frozen=True, slots=True)
 class Feature(JsonForm):
-    """A test of one node of the target's chain: level 0 is the target, 1 its parent, 2 that one's parent."""
+    """A test of one node of the target's chain: level 0 is the target, 1 its parent, and so on."""
 
     kind: str  # a key of TESTS
     level: int
@@ -99,7 +99,7 @@ def has(feature: Feature) -> str:
 
 
 def label(feature: Feature) -> str:
-    """Test that the nearest text before is the label, or that the text begins with it and goes on."""
+    """Test that the nearest text before is the label, or the text begins with it and goes on."""
     text_before = label_form(f"preceding::{HAS_TEXT}[1]")
     text = label_form(".")
     return any_of(
@@ -109,7 +109,7 @@ def label(feature: Feature) -> str:
 
 
 def before(feature: Feature) -> str:
-    """Test the nearest text before; where tags are named, it stands in an element of one of them."""
+    """Test the nearest text before; if tags are named, it stands in an element of one of them."""
     return equals_any(label_form(f"preceding::{HAS_TEXT}[1]{within(feature)}"), feature.values)
 
 
@@ -130,7 +130,7 @@ def sibling_text(feature: Feature) -> str:
 
 
 def heading(feature: Feature) -> str:
-    """Test the text of the nearest sibling before of another tag than `name`: the dt of several dd."""
+    """Test the text of the nearest sibling before of a tag but `name`: the dt of several dd."""
     text = label_form(f"preceding-sibling::*[not(self::{feature.name})][1]")
     same_tag = f"self::{feature.name}"
     return any_of(f"{same_tag} and {text}={literal(value)}" for value in feature.values)
@@ -217,7 +217,7 @@ def print_path(target: str, features: Sequence[Feature]) -> str:
 
 
 def _step(target: str, level: int, features: Sequence[Feature]) -> str:
-    """Return the step to one level: the tag where it is tested, and the other tests as predicates."""
+    """Return the step to one level: the tag if it is tested, and other tests as predicates."""
     tags = [feature for feature in features if feature.is_plain_tag]
     name = "*"
     if level == 0 and target == "text()":

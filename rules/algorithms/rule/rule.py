@@ -57,7 +57,7 @@ class Selection(JsonForm):
 
 @dataclass(frozen=True, slots=True)
 class Weight(JsonForm):
-    """What a feature of a candidate adds to its score, as a plain decimal: `if_true` or `if_false`."""
+    """What a candidate's feature adds to its score, as a plain decimal: `if_true` or `if_false`."""
 
     feature: Feature  # of the candidate (level 0), its parent (level 1), or any ancestor
     if_true: str

@@ -16,7 +16,7 @@ _LABEL = _SHOWN | str.maketrans(dict.fromkeys(COLONS, " "))
 
 
 def shown(text: str) -> str:
-    r"""Return the text as `shown_form` computes it: blanks become one blank, what has no width goes.
+    r"""Return the text as `shown_form` has it: blanks become one blank, what has no width goes.
 
     >>> shown(" 25\xa0EUR\n"), shown("25\u200b0")
     ('25 EUR', '250')

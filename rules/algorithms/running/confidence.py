@@ -37,7 +37,7 @@ LEAST_RANK, MOST_RANK = -4.0, 1.0
 
 
 class ValueSigns(NamedTuple):
-    """What tells how sure an attribute's values on a page are; by default nothing speaks against them."""
+    """What tells how sure values on a page are; by default nothing speaks against them."""
 
     agreement: float = 1.0
     is_refuted: bool = False
@@ -87,7 +87,9 @@ def confidence_in(
     oddness: float = 0.0,
     rank: float | None = None,
 ) -> float:
-    """Return the probability that the values of an attribute are right; `trust` is added to the log-odds.
+    """Return the probability that an attribute's values are right.
+
+    `trust` is added to the log-odds.
 
     >>> agreed, disputed = RawValue("x", n_rivals=2, n_agree=2), RawValue("x", n_rivals=2)
     >>> confidence_in([agreed], is_multi=False) > confidence_in([disputed], is_multi=False)
@@ -114,7 +116,7 @@ def signs_of(
 
 
 def weakness_of(rank: float) -> float:
-    """Return how far the rank of a rule is above the usual one; what is beyond the bounds counts as they do.
+    """Return how far a rule's rank is above the usual one; beyond the bounds it counts as they do.
 
     >>> weakness_of(-1.0), weakness_of(-9.0), weakness_of(7.0)
     (2.0, -1.0, 4.0)

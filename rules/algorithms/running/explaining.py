@@ -1,4 +1,4 @@
-"""Say at which step of an XPath nothing is left on a page: the first step that emptied the node set.
+"""Say at which step of an XPath nothing is left on a page: the first that emptied the node set.
 
 Notation:   A step is the XPath up to one more location step or predicate, with how many
             nodes it selects.
@@ -93,7 +93,7 @@ def split_xpath(xpath: str) -> list[str]:
 
 
 def _end_of_first_bracket(xpath: str) -> int | None:
-    """Return the index behind the bracket that closes the first one; None where nothing closes it."""
+    """Return the index behind the bracket that closes the first one; None if nothing closes it."""
     for index, depth, letter in _letters(xpath):
         if depth == 0 and letter == ")":
             return index + 1
@@ -113,7 +113,7 @@ def _ends(xpath: str) -> Iterator[int]:
 
 
 def _letters(xpath: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each letter outside of strings: its index, the depth of brackets after it, the letter."""
+    """Yield each letter outside of strings: its index, the brackets' depth after it, the letter."""
     depth, quote = 0, ""
     for index, letter in enumerate(xpath):
         if quote:

@@ -79,7 +79,7 @@ class Clusters:
 
     @property
     def goes_by_links(self) -> bool:
-        """Return whether the links to a page decide, so that it should come with its inbound XPath."""
+        """Return whether links to a page decide, so that it should bring its inbound XPath."""
         if self.variant == BY_SIGNATURE or self.grouping is None:
             return False
         return _assigner_of(self.grouping).goes_by_links
@@ -105,7 +105,7 @@ def match_page(page: RawPage, clusters: Clusters) -> Match:
 
 
 def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Match:
-    """Return the most important of the clusters whose URL pattern and signature match the page (IV-A)."""
+    """Return the most important cluster whose URL pattern and signature match the page (IV-A)."""
     # First step: filter out rules whose URL regex does not match the page URL.
     by_url = [profile for profile in profiles if _fits_address(profile, page.url)]
     if not by_url:

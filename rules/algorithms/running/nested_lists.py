@@ -1,4 +1,4 @@
-"""Bring the values of a nested list into line: the n-th place of each of its fields is its n-th entry.
+"""Bring the values of a nested list into line: the n-th place of each field is its n-th entry.
 
 Readings:   The stylesheet says to which entry a value belongs. An entry without any value is none.
             A second value of a field in one entry is an entry of its own behind it, so that none is

@@ -1,4 +1,4 @@
-"""Find nodes of a page by their XPaths, as a browser that shows the numbered page is told of them."""
+"""Find nodes of a page by their XPaths, as a browser that shows the numbered page is told them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ BLANKS: Final = " \t\n\r\f\v"  # what browsers leave out of a text that has noth
 def find_pictured_nodes(
     body: bytes, content_type: str, *, paths: Sequence[str]
 ) -> list[tuple[int, int | None] | None]:
-    """Return the element's number of each XPath, and which of its texts that are not blank it is, from 0.
+    """Return of each XPath the element's number, and which of its texts it is, from 0.
 
-    None where the page has no such node. Raises PageTooLarge.
+    Blank texts do not count. None where the page has no such node. Raises PageTooLarge.
     """
     tree = parse_page(body, content_type).tree
     if tree is None:

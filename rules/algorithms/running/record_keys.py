@@ -1,4 +1,4 @@
-"""Give each record of a list a key that stays when others come and go, and the address of its details.
+"""Give each record of a list a key that stays when others come and go, and its details' address.
 
 Readings:   The key is made of the record's own constant values; where it has none, of the link to
             its details; where it has neither, of its index. What the key of a record is made of is
@@ -41,7 +41,7 @@ def with_keys(
     details: Sequence[str],
     url: str = "",
 ) -> list[ExtractedRecord]:
-    """Return the records of a list with their indices and keys; `details` are the links to their details.
+    """Return a list's records with indices and keys; `details` are the links to their details.
 
     A key is made of the constant values, and of the link to the details as well where several
     records have the same values. A record without values has the link or, where that is not its
@@ -77,7 +77,7 @@ def with_details(
     base_url: str,
     encoding: str = "utf-8",
 ) -> list[ExtractedRecord]:
-    """Return the records of a list with the addresses of their details, where most of them have one.
+    """Return a list's records with the addresses of their details, where most of them have one.
 
     `details` are the links to the details as they are written, meant from `base_url` on, with their
     queries in `encoding`.
@@ -129,7 +129,7 @@ class _LinkColumn:
 
 
 def detail_links(links: Sequence[Sequence[str]], url: str = "") -> list[str]:
-    """Return the link that leads to the details of each record, as it is written, blank where it has none.
+    """Return the link to each record's details, as it is written, blank where it has none.
 
     Their addresses are of one pattern: of that which most records have, then of that which stands
     first in them. An address in several records leads to the details of none.
@@ -177,7 +177,7 @@ def _path(link: str, url: str) -> str:
 
 
 def _pattern(path: str) -> str:
-    """Return an address without what differs from record to record: its last step and its numbers."""
+    """Return an address without what differs between records: its last step and its numbers."""
     before, mark, query = path.partition("?")
     if not mark:
         return _NUMBER.sub("0", before.rpartition("/")[0])

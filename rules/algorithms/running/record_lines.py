@@ -1,4 +1,4 @@
-"""Say what a rule made of a page as lines, the same in every kind of run, and write and read them as JSON."""
+"""Say what a rule made of a page in lines, alike in all kinds of runs; read and write JSON."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Line:
 
     @property
     def values(self) -> Mapping[str, str | list[str]]:
-        """Return the values by attribute, without the gaps of nested lists; none where there is no record."""
+        """Return the values by attribute, without gaps of nested lists; none without a record."""
         return {} if self.record is None else without_gaps(self.record.values)
 
     @property
@@ -120,7 +120,7 @@ def lines_of_extracted(
 
 
 def line_json(line: Line, *, nodes: bool = False) -> dict[str, Any]:
-    """Return a line as it is written everywhere, keys in this order; `nodes` adds where each value stands."""
+    """Return a line as written everywhere, keys in this order; `nodes` adds the values' places."""
     address = {"url": None} if line.url is None else address_keys(line.url)
     head = {**address, "cluster": line.cluster, "rule": line.rule}
     if isinstance(line.outcome, NoRecord):

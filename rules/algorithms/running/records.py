@@ -23,7 +23,7 @@ def texts_of(value: ShownValue | None) -> list[str]:
 
 
 def without_gaps(values: Mapping[str, ShownValue]) -> dict[str, str | list[str]]:
-    """Return values by attribute without the gaps of nested lists, for those who compare what is there."""
+    """Return values by attribute without the gaps of nested lists, to compare what is there."""
     return {
         name: value if isinstance(value, str) else texts_of(value) for name, value in values.items()
     }
@@ -31,7 +31,7 @@ def without_gaps(values: Mapping[str, ShownValue]) -> dict[str, str | list[str]]
 
 @dataclass(frozen=True, slots=True)
 class RunnableRule:
-    """A rule as it runs: its stylesheet, the types of its attributes, and how far each is trusted."""
+    """A rule as it runs: its stylesheet, its attributes' types, and how far each is trusted."""
 
     cluster: str
     version: int

@@ -71,7 +71,7 @@ class StylesheetFailed(Exception):
 def extract_here(
     page: RawPage, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
 ) -> Extracted:
-    """Return the records of a page in this process, which nothing stops; its tree may be changed."""
+    """Return the records of a page in this process, which nothing stops; the tree may change."""
     try:
         parsed = page.parsed
     except PageTooLarge as error:
@@ -196,7 +196,7 @@ def read_result(root: _Element | None) -> list[RawRecord]:
 
 
 def _read_record(element: _Element) -> RawRecord:
-    """Return a <record>: its values by attribute, its nodes and its links. Raises StylesheetFailed."""
+    """Return a <record>: values by attribute, nodes and links. Raises StylesheetFailed."""
     values: dict[str, list[RawValue]] = {}
     for number, value in enumerate(element.iterchildren("value")):
         if number >= MAX_VALUES:
@@ -337,12 +337,12 @@ def _problem_of(
 
 
 def _selected(attribute: AttributeType, text: str) -> str | None:
-    """Return the part of a text that the attribute's regex selects, None where it selects nothing."""
+    """Return the part of a text that the attribute's regex selects, or None; all without regex."""
     return select(attribute.regex, text) if attribute.regex else text
 
 
 def _counted_paths(records: Iterable[RawRecord]) -> Iterator[str]:
-    """Yield where the values of some records and the records themselves stand, as the stylesheet counts."""
+    """Yield where records and their values stand, as the stylesheet counts."""
     for record in records:
         for values in record.values.values():
             yield from (value.node for value in values)

@@ -1,4 +1,4 @@
-"""Find where values stand on a page by their texts, for a stylesheet that does not emit their nodes itself.
+"""Find where values stand on a page by their texts, for a stylesheet that does not emit nodes.
 
 Readings:   The first node that shows the value and no earlier value of the same attribute; whole
             text nodes before whole elements, parts of texts, attributes and the head, texts that
@@ -20,7 +20,7 @@ MAX_VALUES = 100  # of an attribute that are looked for
 
 
 def nodes_showing(page: PageTexts, values: Sequence[str]) -> list[str]:
-    """Return the XPath of the node of each value, each node once; a value that no node shows has none."""
+    """Return the XPath of each value's node, each node once; a value that none shows has none."""
     xpaths: list[str] = []
     for value in values[:MAX_VALUES]:
         for candidate in _candidates(page, value):

@@ -1,4 +1,4 @@
-"""How the values of an attribute usually look on the pages of a cluster, and how odd another value looks.
+"""How an attribute's values usually look on a cluster's pages, and how odd another value looks.
 
 Notation:   The kinds of a text are the characters that it consists of: capitals, other letters,
             digits, blanks, and each other character for itself. The oddness of a value is the
@@ -111,7 +111,7 @@ def learn_looks(values: Sequence[ShownText]) -> ValueLooks:
 def looks_by_attribute(
     records: Iterable[tuple[Mapping[str, Value], Mapping[str, object]]],
 ) -> dict[str, ValueLooks]:
-    """Return how the values of each attribute look in some records, of those that have enough values.
+    """Return how the values of each attribute look in some records, if it has enough values.
 
     Each record comes as its values and what was read from them, by attribute.
     """
@@ -128,7 +128,7 @@ def looks_by_attribute(
 
 
 def shown_texts(value: Value, normalized: object) -> list[ShownText]:
-    """Return each text of a value with what was read from it; gaps of a nested list are left out."""
+    """Return each text of a value with what was read from it; a nested list's gaps are left out."""
     if isinstance(value, str):
         return [ShownText(value, normalized)]
     read = normalized if isinstance(normalized, list) else [None] * len(value)
@@ -172,7 +172,7 @@ def _log_length(text: str) -> float:
 
 
 def _log_amount(normalized: object) -> float | None:
-    """Return the logarithm of the amount of a price or number; None of anything else, and of 0 and less."""
+    """Return the logarithm of a price's or number's amount; None for all else, 0 and less."""
     number: Any = normalized
     if isinstance(normalized, dict):
         number = normalized.get("amount")

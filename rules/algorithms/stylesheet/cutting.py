@@ -95,7 +95,7 @@ def templates_for(selection: Selection) -> set[str]:
 
 
 def print_cut(selection: Selection, string: str) -> list[str]:
-    """Return the lines that put the selected text of a string expression into the variable `text`."""
+    """Return the lines that put a string expression's selected text into the variable `text`."""
     lines = [f'<xsl:variable name="shown" select="{quoted(shown_form(string))}"/>']
     source = "$shown"
     if selection.prefix:
@@ -126,7 +126,7 @@ def _before_suffix(selection: Selection, source: str) -> list[str]:
 
 
 def _where_found(selection: Selection, source: str, mark: str, part: list[str]) -> list[str]:
-    """Return the lines for a text that holds a mark; without it there is none, or all of it is taken."""
+    """Return the lines for a text that holds a mark; without it nothing, or all of it, is taken."""
     test = quoted(f"contains({source}, {mark})")
     if not selection.is_optional:
         return [f'<xsl:if test="{test}">', *indented(part), "</xsl:if>"]

@@ -24,7 +24,7 @@ def entries_variable(nested: NestedList) -> str:
 
 
 def declare_entries(nested: NestedList, nodes: str) -> list[str]:
-    """Return the lines that declare the entries of a list; `nodes` is the XPath of where they begin."""
+    """Return the lines that declare a list's entries; `nodes` is the XPath of where they begin."""
     return [
         f'<xsl:variable name="{entries_variable(nested)}">',
         f'  <xsl:for-each select="{quoted(f"({nodes})[position() <= {MAX_ENTRIES}]")}">',

@@ -1,4 +1,4 @@
-"""Print the path of an alternative in a form that a stylesheet runs fast; it selects the same nodes.
+"""Print an alternative's path in a form that a stylesheet runs fast; it selects the same nodes.
 
 Notation:   A driver is the feature whose nodes are found first; all others are tested on these few.
             A driver by text starts from the texts that begin like a label, which the key `text`
@@ -164,7 +164,7 @@ class Steps:
 
 
 def fast_path(target: str, features: Sequence[Feature], steps: Steps) -> str:
-    """Return the XPath of all nodes of a page that have the features; of "@name" it is that of the owners."""
+    """Return the XPath of all nodes of a page with the features; for "@name" that of the owners."""
     features = _without_text_tag(target, features)
     driver = min(features, key=lambda feature: _rank(feature, target, features), default=None)
     if driver is None or _rank(driver, target, features) >= _NO_DRIVER:
@@ -266,7 +266,7 @@ def element_test(features: Sequence[Feature]) -> str:
 
 
 def _rank(feature: Feature, target: str, features: Sequence[Feature]) -> float:
-    """Return a rank that grows with the nodes that the driver finds; _NO_DRIVER where there is none."""
+    """Return a rank that grows with the nodes the driver finds; _NO_DRIVER where there is none."""
     if feature.axis not in {"self", "ancestor"} or (
         feature.axis == "ancestor" and feature.kind in _BY_TEXT
     ):
@@ -363,7 +363,7 @@ def _keyed(driver: Feature, steps: Steps) -> str:
 
 
 def _found_by_text(driver: Feature, value: str, target: str, steps: Steps) -> str:
-    """Return the nodes that a feature of texts selects, found from the texts that begin like its value."""
+    """Return the nodes a feature of texts selects, found by texts that begin like its value."""
     is_text = target == TEXT_TARGET and driver.level == 0
     beginning = _texts_beginning_like(value, steps, driver.name if driver.kind == "before" else "")
     if driver.kind in _BESIDE:
@@ -429,7 +429,7 @@ def _without_blanks(value: str) -> str:
 
 
 def nearest(axis: str, form: Callable[[str], str], value: str, place: str = "") -> str:
-    """Return the test that the nearest text that shows something has a value in a form, and a place."""
+    """Return the test that the nearest shown text has a value in a form, and a place."""
     return nearest_text(axis, lambda text: f"{form(f'{text}{place}')}={literal(value)}")
 
 
@@ -474,7 +474,7 @@ def fast_test(feature: Feature, value: str) -> str:
 
 
 def _may_contain(value: str) -> str:
-    """Return a raw test that a text passes which shows a value: of its first word, or what has no width."""
+    """Return a raw test that texts showing a value pass: its first word, or what has no width."""
     raw = [value.partition(" ")[0], *WIDTHLESS]
     return any_of(f"contains(., {literal(word)})" for word in raw)
 

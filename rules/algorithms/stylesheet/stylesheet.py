@@ -1,4 +1,4 @@
-"""Turn a cluster's rule into one XSLT 1.0 stylesheet that a person can read and any processor can run.
+"""Turn a cluster's rule into an XSLT 1.0 stylesheet that people can read and any processor runs.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             2011), section III-C.
@@ -221,7 +221,7 @@ def _entries_of_page(printer: _Printer) -> list[str]:
 
 
 def _entries_of_record(rule: AttributeRule, printer: _Printer) -> list[str]:
-    """Return the lines that find where the entries of an attribute's nested list begin in a record."""
+    """Return the lines that find where the entries of an attribute's list begin in a record."""
     nested = printer.nested_list_of(rule)
     if nested is None or not printer.is_within_record(rule):
         return []

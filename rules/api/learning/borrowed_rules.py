@@ -91,7 +91,7 @@ class BorrowedRuleView(ApiView):
     def post(
         self, request: Request, *, subject: BorrowedRule, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Refuse the rule that a cluster borrows, or allow it again; the next extraction follows."""
+        """Refuse a cluster's borrowed rule, or allow it again; the next extraction follows."""
         refuse_borrowed_rule(
             borrowed=subject, is_refused=body["is_refused"], actor=caller_of(request)
         )

@@ -132,7 +132,7 @@ class RuleChecks(AtSite):
     def post(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Check a stylesheet or XPaths and score them on the cluster's samples; nothing is stored."""
+        """Check a stylesheet or XPaths and score them on a cluster's samples; nothing is stored."""
         cluster, edit = _edit_of(subject, body)
         with own_turn(caller_of(request), RULE_CHECK):
             return trial_json(try_edit(cluster, edit))

@@ -106,7 +106,7 @@ class RuleWithStylesheet(RuleRow):
 
 
 class RuleAnswer(RuleWithStylesheet):
-    """A rule with the pages that it was learnt from and the other versions of its cluster's rule."""
+    """A rule with the pages it was learnt from and the other versions of its cluster's rule."""
 
     class Meta(RuleWithStylesheet.Meta):
         fields = (*RuleWithStylesheet.Meta.fields, "samples", "versions")
@@ -320,7 +320,7 @@ class RuleImpacts(RuleAddress):
     def get(
         self, request: Request, *, subject: Rule, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """List what publishing a rule would change on the stored pages, the newest comparison first."""
+        """List what publishing a rule would change on the stored pages, newest comparison first."""
         impacts = Impact.objects.filter(rule=subject)
         return page_of(impacts, row=ImpactRow, request=request, query=query, newest_first=True)
 

@@ -242,7 +242,7 @@ class RecordExport(ApiView):
         tags=["records"],
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> StreamingHttpResponse:
-        """Download records as JSON Lines, CSV or Parquet, each value as the type of its attribute has it."""
+        """Download records as JSON Lines, CSV or Parquet, each value in its attribute's type."""
         form = query["format"]
         name = f"{query.get('site', 'all')}-records.{form}"
         return StreamingHttpResponse(

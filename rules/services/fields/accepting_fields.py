@@ -1,4 +1,4 @@
-"""Make fields that were found on a cluster's pages a rule: they become attributes, their values annotations.
+"""Make fields found on a cluster's pages a rule: they become attributes, their values annotations.
 
 What a person annotated on a page stays as it is. A page that does not show a field is left unknown:
 that nothing is there would be a claim that nobody has checked.
@@ -229,7 +229,7 @@ def _attributes_by_hand(page: Page) -> set[int]:
 def _marks_of(
     page: PageTexts, field: FoundField, slot_texts: Sequence[SlotText]
 ) -> list[AnnotatedValue]:
-    """Return the values that a page shows of a field as annotations; none where one has no anchor."""
+    """Return a field's values on a page as annotations; none where one has no anchor."""
     if not slot_texts:
         return []
     if field.reading == "joined":

@@ -1,4 +1,4 @@
-"""Draft the rule of one cluster: from what its pages declare, from known records, from other sites."""
+"""Draft one cluster's rule: from what its pages declare, from known records, from other sites."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def _clusters_to_draft(site: Site, name: str) -> list[tuple[Cluster, Vertical]]:
 
 
 def can_be_drafted(site: Site) -> bool:
-    """Return whether a cluster of a site, which has a vertical, has neither a rule nor annotations."""
+    """Return whether a cluster of a site with a vertical has neither rule nor annotations."""
     if not Assignment.objects.filter(site=site).exists():
         return False
     ruled = Rule.objects.of_site(site).exclude(origin=Rule.Origin.DRAFTED).values("cluster")
@@ -151,7 +151,7 @@ def draft_cluster(
     min_certainty: float = 0.0,
     actor: User | None = None,
 ) -> Rule | None:
-    """Save a draft of a cluster's rule in place of the one before it; None where nothing was recognised."""
+    """Save a draft of a cluster's rule in place of the last; None where nothing was recognised."""
     drafted = make_draft(
         cluster,
         vertical,

@@ -82,7 +82,7 @@ TRAIN_VERTICAL = JobKind(
 
 
 def start_profiling(*, rule: Rule, actor: User | None = None) -> None:
-    """Create the job that learns what a rule that was just published tells of its vertical's fields.
+    """Create the job that learns what a just published rule tells of its vertical's fields.
 
     Where one of its cluster is already to do so, that one reads the rule that is published by then.
     Sites that are kept apart learn nothing from each other.
@@ -154,7 +154,7 @@ def known_profiles(vertical: Vertical, *, besides: Site, run: JobRun) -> list[Si
 
 
 def profiles_with_own(vertical: Vertical, *, site: Site, run: JobRun) -> list[SiteProfile]:
-    """Return what a site tells of its vertical's fields, and the others where sites are not kept apart."""
+    """Return what a site tells of its vertical's fields, with the others unless kept apart."""
     sites = [site] if keeps_sites_apart() else []
     return _profiles_of(published_rules_of(vertical, sites), run)
 
@@ -206,7 +206,7 @@ def profile_rule(rule: Rule) -> None:
 
 
 def extracted_pages(rule: Rule) -> list[PageWithRecord]:
-    """Return some pages of a rule's cluster with one record each; pages on which it is stopped end them."""
+    """Return some pages of a rule's cluster with one record each, until it is stopped on one."""
     pages: list[PageWithRecord] = []
     ready = runnable(rule)
     for snapshot in pages_of(rule.cluster):

@@ -17,7 +17,7 @@ MAX_VALUE_CHARS: Final = 200  # of a value that is told
 
 
 def ask_other_sites(*, rule: Rule, run: JobRun) -> None:
-    """Store with a rule what the other sites of its vertical are certain of; nothing where none is."""
+    """Store with a rule what other sites of its vertical are certain of; nothing where none is."""
     if rule.origin == Rule.Origin.DRAFTED:
         return  # it is what they would take
     rule.opinions = []

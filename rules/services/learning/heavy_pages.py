@@ -17,7 +17,7 @@ MAX_WEIGHED: Final = 60  # the first ones: each may take seconds
 
 
 def mark_heavy(bodies: Sequence[str]) -> int:
-    """Read pages one by one in children with limits; return how many were too heavy and are marked."""
+    """Read pages one by one in limited children; return how many were marked as too heavy."""
     n_heavy = 0
     for body in bodies[:MAX_WEIGHED]:
         snapshot = Snapshot.objects.filter(body=body).first()

@@ -67,7 +67,7 @@ def held_out(rule: Rule, n: int) -> list[Snapshot]:
 
 
 def pages_to_judge(rule: Rule) -> QuerySet[PageMembership]:
-    """Return the pages of a rule's cluster on which it can be judged: those that nobody annotated."""
+    """Return the pages of a rule's cluster that nobody annotated: on these it can be judged."""
     members = PageMembership.objects.of_cluster(rule.cluster_id).learnable()
     members = members.exclude(page__in=Annotation.objects.live().values("page"))
     annotated = rule.samples.filter(use=RuleSample.Use.ANNOTATED)
@@ -75,7 +75,7 @@ def pages_to_judge(rule: Rule) -> QuerySet[PageMembership]:
 
 
 def lines_of_snapshot(rule: Rule, snapshot: Snapshot) -> list[Line] | None:
-    """Return what a rule extracts from a snapshot; None where its bytes are gone. Raises RuleStopped."""
+    """Return what a rule extracts from a snapshot; None without its bytes. Raises RuleStopped."""
     page = read_snapshot(snapshot)
     if page is None:
         return None

@@ -45,7 +45,7 @@ def learning_request(
     is_draft: bool = True,
     is_forced: bool = False,
 ) -> JobRequest:
-    """Describe the learning of the rule of one annotated cluster, or of all. Raises ValidationError."""
+    """Describe the learning of one annotated cluster's rule, or of all. Raises ValidationError."""
     if learner not in LEARNERS:
         raise ValidationError(f"there is no learner {learner!r}; there are: {', '.join(LEARNERS)}")
     if not Clustering.objects.current().filter(site=site).exists():
@@ -269,7 +269,7 @@ def _present(site: Site) -> models.QuerySet[Cluster]:
 
 
 def _annotated(site: Site, name: str) -> list[Cluster]:
-    """Return the clusters of a site with annotations on their pages, or the one of this name if it has."""
+    """Return a site's clusters with annotated pages, or of them only the one of this name."""
     annotated = (
         Annotation.objects.live().filter(page__site=site, attribute__isnull=False).values("page")
     )

@@ -134,7 +134,7 @@ class Panel:
 
 
 def learn_panel(*, cluster: Cluster, actor: User | None = None) -> Panel:
-    """Learn the cluster's rule from all annotations, save it as the draft, and assess it on the samples.
+    """Learn the cluster's rule from all annotations, save it as draft, assess it on the samples.
 
     Raises JobFailed where the cluster describes no vertical.
     """
@@ -146,7 +146,7 @@ def learn_panel(*, cluster: Cluster, actor: User | None = None) -> Panel:
 
 
 def panel_of(cluster: Cluster) -> Panel | None:
-    """Return what the newest learnt rule of a cluster makes of its samples; None without a vertical.
+    """Return what a cluster's newest learnt rule makes of its samples; None without a vertical.
 
     Without a rule or annotations the panel has no rows: it says with which sample to begin.
     """

@@ -85,7 +85,7 @@ def draw_places(run: JobRun) -> dict[str, Any]:
 
 
 def _next_to_draw(cluster: int, looked_at: Collection[tuple[int, str]]) -> Rule | None:
-    """Return a version of a cluster's rule that has no pictures as it is now; None where there is none."""
+    """Return a version of a cluster's rule that has no pictures as it is now; None if all have."""
     for rule in _shown_versions(cluster):
         if (rule.pk, stylesheet_hash(rule)) not in looked_at and not pictured_attributes(rule):
             return rule

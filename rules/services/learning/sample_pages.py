@@ -84,7 +84,7 @@ def _snapshots(ids: Iterable[int]) -> list[Snapshot]:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSamples:
-    """The samples of a cluster with their trees, and as one index of nodes, the annotated pages first."""
+    """A cluster's samples with their trees, and as one index of nodes, annotated pages first."""
 
     pages: SamplePages
     trees: Sequence[_Element | None]  # of all samples, in their order
@@ -200,7 +200,7 @@ def _annotated_values(
 
 
 def _marked_node(row: Annotation) -> MarkedNode:
-    """Return the node of a value; where the value is a part of it, also the value and the text before it.
+    """Return the node of a value; if that is a part of it, also the value and the text before.
 
     A value over several nodes is marked at the nearest element around them.
     """

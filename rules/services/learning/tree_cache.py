@@ -1,4 +1,4 @@
-"""The sample pages of clusters that are being annotated, parsed once: each further page asks for all again.
+"""The sample pages of clusters being annotated, parsed once: each further page asks for all again.
 
 The cache belongs to one process, and holds as much as a few clusters need. Nobody
 changes the trees.

@@ -1,4 +1,4 @@
-"""Check a stylesheet that somebody wrote and score it on the samples of its cluster; nothing is stored.
+"""Check a stylesheet somebody wrote and score it on its cluster's samples; nothing is stored.
 
 What the sandbox refuses does not run. The rest runs page by page in a process that can be stopped,
 until all samples are done, one of them came to the limits, or the time for an answer is over.
@@ -56,7 +56,7 @@ RULE_CHECK, RULE_SAVE = "rule-check", "rule-save"  # work of which a person has 
 
 
 class HandEdit(NamedTuple):
-    """What somebody wrote: a whole stylesheet, or XPaths of some attributes of the version it is based on."""
+    """What somebody wrote: a whole stylesheet, or XPaths of some attributes of its base version."""
 
     base: Rule | None = None
     stylesheet: str | bytes | None = None
@@ -155,7 +155,7 @@ def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = Non
 def compose(
     cluster: Cluster, edit: HandEdit, attributes: Sequence[AttributeType]
 ) -> tuple[str, dict[str, HandWritten]]:
-    """Return the stylesheet that an edit makes, and the XPaths that it changes. Raises StylesheetRefused."""
+    """Return an edit's stylesheet and the XPaths that it changes. Raises StylesheetRefused."""
     if edit.stylesheet is not None:
         return stylesheet_text(edit.stylesheet), {}
     written_before = xpaths_of(edit.base, attributes)
@@ -183,7 +183,7 @@ def compose(
 
 
 def _as_xpath(line: str, attribute: str, start: str) -> str:
-    """Return a line that somebody wrote as an XPath: it may be a CSS selector. Raises StylesheetRefused."""
+    """Return a line, which may be a CSS selector, as an XPath. Raises StylesheetRefused."""
     if not line.startswith(CSS):
         return line
     try:
@@ -193,7 +193,7 @@ def _as_xpath(line: str, attribute: str, start: str) -> str:
 
 
 def xpaths_of(rule: Rule | None, attributes: Sequence[AttributeType]) -> dict[str, HandWritten]:
-    """Return the XPaths by which a version finds each attribute of a vertical, as far as they are known."""
+    """Return the XPaths by which a version finds a vertical's attributes, as far as known."""
     figures: dict[str, Any] = {}
     learnt: dict[str, Any] = {}
     within: set[str] = set()  # attributes whose XPaths are relative to a record
@@ -270,7 +270,7 @@ def _extracted(snapshot: Snapshot, rule: RunnableRule, runs: LimitedRuns) -> Ext
 
 
 def _why_none_ran(runs: Sequence[Run]) -> str:
-    """Return why a stylesheet cannot run at all; blank where it ran, was stopped, or there is no page."""
+    """Return why a stylesheet cannot run at all; blank if it ran, was stopped, or has no page."""
     if any(run.values is not None for run in runs):
         return ""
     return next((run.why for run in runs if run.reason == STYLESHEET_FAILED), "")

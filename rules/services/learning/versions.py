@@ -100,7 +100,7 @@ def save_successor(
 
 
 def figure_of(rule: AttributeRule, *, n_annotated: int, missing_on: list[str]) -> dict[str, Any]:
-    """Return the figures of an attribute's rule as a version stores them: those of its first alternative.
+    """Return an attribute's figures as a version stores them: those of its first alternative.
 
     A rule without alternatives is of kind "none". The precision of a draft is the share of the
     annotated pages on which it is right.

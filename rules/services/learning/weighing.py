@@ -1,4 +1,4 @@
-"""Read one page as people who annotate it and the learner would, to tell whether it is too heavy."""
+"""Read one page as annotators and the learner would, to tell whether it is too heavy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rules.algorithms.learning.nodes import walk
 
 
 def weigh_page(body: bytes, content_type: str) -> int:
-    """Return how many nodes of a page can be learnt from, after all that is done with a page alone."""
+    """Return how many nodes of a page can be learnt from, after all that is done with one page."""
     tree = parse_page(body, content_type).tree
     if tree is None:
         return 0

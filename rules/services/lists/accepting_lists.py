@@ -1,4 +1,4 @@
-"""Make the table of a list a rule: its columns become a vertical, its cells annotations to learn from.
+"""Make a list's table a rule: its columns become a vertical, its cells annotations to learn from.
 
 What the person saw is what is annotated: the lists of a snapshot are the same whenever they
 are looked for.
@@ -147,7 +147,7 @@ def _table_with(
 def compare(
     rule: Rule, snapshot: Snapshot, table: ListTable, columns: Iterable[ChosenColumn]
 ) -> tuple[int, int]:
-    """Return how many records a rule finds on the page, and how many cells are not as the table has them."""
+    """Return how many records a rule finds, and how many cells are not as the table has them."""
     tree = read_tree(snapshot)
     records = [] if tree is None else extract_tree(tree, snapshot.page.url, runnable(rule)).records
     name_by_column = {column.column: column.name for column in columns}
@@ -183,7 +183,7 @@ def _plans(chosen_columns: Iterable[ChosenColumn], table: ListTable) -> list[Att
 def _vertical_with_columns(
     name: str, columns: Sequence[ChosenColumn], table: ListTable, actor: User | None
 ) -> Vertical:
-    """Return the vertical of this name with an attribute for each column; those that it has stay."""
+    """Return the vertical of this name with an attribute for each column; its own ones stay."""
     plans = _plans(columns, table)
     with transaction.atomic():
         vertical = Vertical.objects.select_for_update().filter(name=name).first()
@@ -210,7 +210,7 @@ def _annotate(
     vertical: Vertical,
     columns: Sequence[ChosenColumn],
 ) -> tuple[int, int]:
-    """Write down the records and their values; return how many values there are, how many have no anchor."""
+    """Write down records and values; return how many values there are, how many lack an anchor."""
     tree = read_tree(snapshot)
     if tree is None:
         raise JobFailed("the bytes of the page are gone; paste its address again")
@@ -264,7 +264,7 @@ class _Marked:
 
 
 def _published(rule: Rule, n_different: int, actor: User | None) -> dict[str, Any]:
-    """Publish a rule that gives back the accepted table, as far as the site's policy lets the actor.
+    """Publish a rule that gives back the accepted table, if the site's policy lets the actor.
 
     Returns whether it serves now and, if not, why.
     """

@@ -51,7 +51,7 @@ def title_of(url: str) -> str:
 
 
 def _is_of_another(cluster: Cluster, page: Page, vertical: Vertical) -> bool:
-    """Return whether other pages rely on a cluster for another vertical, by its rules or annotations."""
+    """Return whether other pages rely on a cluster for another vertical, by rule or annotation."""
     if not PageMembership.objects.of_cluster(cluster).exclude(page=page).exists():
         return False
     if Rule.objects.filter(cluster=cluster).exclude(vertical=vertical).exists():

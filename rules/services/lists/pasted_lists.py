@@ -35,7 +35,7 @@ class Unfetched(NamedTuple):
 
 
 def start_table(*, url: str, name: str, actor: User) -> Job:
-    """Create the job that fetches one page for the lists on it; a host without a site gets one of this name.
+    """Create the job that fetches a page for its lists; a host without a site gets one so named.
 
     A host from which nothing can be fetched, such as one that is misspelt, gets none. Raises
     ValidationError, NotAllowed, JobExists.

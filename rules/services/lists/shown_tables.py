@@ -28,13 +28,13 @@ def shown_tables(snapshot: Snapshot) -> list[ListTable]:
 
 
 def table_at(snapshot: Snapshot, rank: int) -> ListTable | None:
-    """Return a list of a page with where its values stand, None where there is none of this rank."""
+    """Return a list of a page with where its values stand; None if there is none of this rank."""
     tables = tables_of_snapshot(snapshot)
     return next((table for table in tables if table.rank == rank), None)
 
 
 def table_ranked(tables: list[ListTable], rank: Any) -> ListTable | None:
-    """Return the table of a rank that somebody typed, else the best one; None where there is none."""
+    """Return the table of a rank that somebody typed, else the best; None where there is none."""
     for table in tables:
         if str(table.rank) == str(rank):
             return table

@@ -1,4 +1,4 @@
-"""What a person makes of a found table: columns merged, renamed, dropped, brought back, records sorted.
+"""What a person makes of a table: columns merged, renamed, dropped, brought back, records sorted.
 
 Nothing of it is stored: it stands in the address of the table, its downloads and its acceptance.
 """

@@ -73,7 +73,7 @@ class _Lenders:
         self.read_at_home: dict[int, list[NodesByAttribute]] = {}
 
     def decide(self, row: BorrowedRule) -> None:
-        """Set the rule that reads most of a cluster's pages, and none where no rule reads enough."""
+        """Set the rule that reads most of a cluster's pages; none where no rule reads enough."""
         vertical = vertical_of(row.cluster)
         row.rule, row.share_read, row.n_pages_read = None, 0.0, 0
         if vertical is None:
@@ -128,7 +128,7 @@ def refuse_borrowed_rule(*, borrowed: BorrowedRule, is_refused: bool, actor: Use
 
 
 def borrowed_readings(clusters: Collection[int]) -> dict[int, BorrowedReading]:
-    """Return how much of some clusters other clusters' rules read, where that was tried on their pages."""
+    """Return how much of some clusters others' rules read, where that was tried on their pages."""
     rows = BorrowedRule.objects.filter(
         cluster__in=clusters, n_pages_read__gt=0, is_refused=False
     ).select_related("rule__cluster")

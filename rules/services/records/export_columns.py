@@ -1,4 +1,4 @@
-"""The columns of exported records: each attribute as its type has it, so that programs can reckon with it.
+"""The columns of exported records: attributes as their types have them, for programs to use.
 
 A price is a decimal with its currency in a column beside it, a number and a rating are numbers, a
 date is a day, links and images are absolute; other values stand as displayed. An attribute that may
@@ -72,7 +72,7 @@ def _amount_of(price: Any) -> Decimal | None:
 
 
 def _number_of(number: Any) -> float | None:
-    """Return a number; one of more digits than JSON keeps was stored as text and is rounded here."""
+    """Return a number; one with more digits than JSON keeps was stored as text, rounded here."""
     try:
         return None if isinstance(number, dict) else float(number)
     except (TypeError, ValueError):
@@ -163,7 +163,7 @@ def _listed(
     *,
     is_read: bool = False,
 ) -> FileColumn:
-    """Return a column of lists where the attribute may have several values, else of the first one."""
+    """Return a column of lists if the attribute may have several values, else of the first."""
     if attribute.is_multi:
         return FileColumn(
             name, pa.list_(kind), lambda row: values_of(row) or None, is_read, attribute.list_name
@@ -178,7 +178,7 @@ def _displayed_of(attribute: ExportedAttribute) -> Callable[[Row], list[Any]]:
 def _values_of(
     attribute: ExportedAttribute, of_normalised: Callable[[Any], object | None]
 ) -> Callable[[Row], list[Any]]:
-    """Return what reads an attribute's values in a row: one for each displayed, None where it is unread."""
+    """Return what reads an attribute's values in a row: one for each displayed, None if unread."""
 
     def values_of(row: Row) -> list[Any]:
         displayed = _as_list(row["values"].get(attribute.name))
@@ -202,7 +202,7 @@ def _as_list(value: object) -> list[Any]:
 
 
 def _problems_of(attributes: Iterable[ExportedAttribute]) -> Callable[[Row], dict[str, str]]:
-    """Return a function that says of a record, by attribute, why a displayed value is empty in its column."""
+    """Return what says of a record, by attribute, why a displayed value is empty in its column."""
     read_attributes = [
         (attribute, _values_of(attribute, _READ[attribute.type].of_normalised))
         for attribute in attributes

@@ -1,4 +1,4 @@
-"""Write a site's published rules into a folder that others run: stylesheets, or the whole bundle."""
+"""Write a site's published rules into a folder for others to run: stylesheets, or the bundle."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def export_rules(
 
 
 def fixtures_of(published: PublishedRules) -> Iterator[Fixture]:
-    """Yield some pages of each rule as they were when it was published, with what the rules find on them."""
+    """Yield some pages of each rule as when it was published, with what the rules find there."""
     for rule in published.rule_by_cluster.values():
         golden_records = GoldenRecord.objects.filter(rule=rule).select_related("snapshot__page")
         for golden in golden_records.order_by("pk")[:N_FIXTURES]:

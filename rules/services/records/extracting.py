@@ -1,4 +1,4 @@
-"""Run the published rules on a site's stored pages: only where something is new, and safe from crashes.
+"""Run published rules on a site's stored pages: only where something is new, safe from crashes.
 
 A page is due where its latest snapshot was not extracted yet, or other rules or clusters decide
 than when it was. Each batch is one transaction with the job's lease; a run that was cut off goes on
@@ -154,7 +154,7 @@ def extract_pages(
 
 
 def lines_by_hand(page: RawPage, cluster: str, site: SiteRules) -> list[Line]:
-    """Return the lines of a page that a person put into a cluster: that decides, whatever it looks like."""
+    """Return the lines of a page that a person put into a cluster, whatever the page looks like."""
     rule = site.rule_for(cluster)
     if rule is None:
         return [

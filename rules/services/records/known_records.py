@@ -1,4 +1,4 @@
-"""What extracted records know of a page that is annotated: the same address, or the same thing elsewhere."""
+"""What records know of a page that is annotated: the same address, or the same thing elsewhere."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Source(NamedTuple):
 def known_from_records(
     snapshot: Snapshot, attributes: Sequence[Attribute], heading: str
 ) -> dict[str, list[KnownValue]]:
-    """Return values of attributes from the records of this page, of its address, of what has its name."""
+    """Return attributes' values from the records of this page, of its address and of its name."""
     names = [attribute.name for attribute in attributes]
     titles = {name for name in names if meaning_of(name).is_title}
     known: defaultdict[str, list[KnownValue]] = defaultdict(list)
@@ -110,7 +110,7 @@ def _of_same_thing(
     titles: set[str],
     heading: str,
 ) -> list[Record]:
-    """Return the records of other pages, of the same vertical and changed lately, that bear a page's name."""
+    """Return records of other pages, of this vertical and changed lately, with a page's name."""
     if not heading or not titles:
         return []
     records_of_vertical = things.filter(rule__vertical=attributes[0].vertical_id)

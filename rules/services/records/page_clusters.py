@@ -1,4 +1,4 @@
-"""Assign pages to clusters before rules run on them; a site with few pages is clustered for that."""
+"""Assign pages to clusters before rules run on them; a site of few pages is clustered for that."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class PublishedRules(NamedTuple):
 
 
 def published_rules(site: Site) -> PublishedRules:
-    """Return a site's published rules and clusters, and a digest of all that decides what they extract."""
+    """Return a site's published rules and clusters, and a digest of all that decides extraction."""
     rows = Rule.objects.published().of_site(site).select_related("cluster__site")
     rule_by_cluster = {rule.cluster.name: rule for rule in rows.order_by("cluster__name")}
     clustering = Clustering.objects.current().filter(site=site).first()

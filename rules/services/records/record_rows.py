@@ -1,4 +1,4 @@
-"""Read records as rows of plain values; their JSON columns are written as the text that the database has.
+"""Read records as rows of plain values; their JSON columns are written as the database has them.
 
 Neither objects nor JSON values are made on the way: a thousand rows through model objects would
 take many times as long.
@@ -121,7 +121,7 @@ def record_rows(
     *,
     read: Callable[[str], object] = orjson.Fragment,
 ) -> list[dict[str, Any]]:
-    """Return the named fields of records; JSON values are fragments, which `orjson` writes as they are."""
+    """Return the named fields of records; JSON values are fragments, written as they are."""
     json_names = [name for name in names if name in JSON_NAMES]
     rows = []
     for values in records.values_list(*(COLUMNS[name] for name in names)):
@@ -138,7 +138,7 @@ def all_record_rows(
     *,
     read: Callable[[str], object] = orjson.Fragment,
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield all rows in parts: the records that are there now, each once, whatever changes meanwhile.
+    """Yield all rows in parts: the records there are now, each once, whatever changes meanwhile.
 
     Only their keys are kept in memory, 8 bytes each. Pages of the list would repeat what changes,
     and a cursor of the database would hold up its writers as long as the slowest reader takes.

@@ -98,5 +98,5 @@ def _listed(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _or_none(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:
-    """Allow one of several values to have no normalised form: the list keeps the order of the others."""
+    """Allow one of several values to have no normalised form: so the list keeps its order."""
     return {"anyOf": [value, {"type": "null"}]} if attribute.is_multi else value

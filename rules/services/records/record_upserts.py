@@ -1,4 +1,4 @@
-"""Write the records of some pages beside what is stored of them: what is new, changed, gone or the same.
+"""Write the records of pages beside what is stored of them: new, changed, gone or the same.
 
 There are two ways that leave the same rows: one by model objects, and one for PostgreSQL,
 where the records go by COPY into a stage table and the database compares. Both write in
@@ -48,7 +48,7 @@ def upsert_records(rows: Iterable[Row], *, pages: Sequence[int], now: datetime) 
 
 
 def take_numbers(n: int) -> range:
-    """Claim so many change numbers; the counter is locked until they show, so that readers skip none."""
+    """Claim so many change numbers; the counter is locked until they show: readers skip none."""
     if n == 0:
         return range(0)
     ChangeCounter.objects.get_or_create(name=COUNTER)
@@ -205,7 +205,7 @@ _MARK_GONE = """
 
 
 def upsert_by_copy(rows: Sequence[Row], *, pages: Sequence[int], now: datetime) -> dict[str, int]:
-    """Write records by COPY into a stage table, and from there by statements for all of them at once."""
+    """Write records by COPY into a stage table, and from there by statements for all at once."""
     with connection.cursor() as cursor:
         _fill_stage(cursor, rows)
         cursor.execute(_COMPARE)

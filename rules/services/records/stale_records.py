@@ -12,13 +12,13 @@ from rules.models import Record, Rule
 
 
 def mark_stale(*, cluster: Cluster, since: datetime) -> int:
-    """Mark the records of a cluster as stale since a time, but those marked before; return how many."""
+    """Mark a cluster's records as stale since a time, but those marked before; return how many."""
     fresh = Record.objects.there().filter(cluster=cluster, stale_since=None)
     return fresh.update(stale_since=since)
 
 
 def mark_fresh(*, cluster: Cluster) -> int:
-    """Take the mark from the records of a cluster: it is as it was after all. Return how many had it."""
+    """Unmark the records of a cluster: it is as it was after all. Return how many were marked."""
     marked = Record.objects.filter(cluster=cluster, stale_since__isnull=False)
     return marked.update(stale_since=None)
 

@@ -99,7 +99,7 @@ def secret_of(webhook: Webhook) -> str:
 
 
 def plan_deliveries() -> int:
-    """Write a delivery for each webhook whose site has changes that it was not told of; return how many."""
+    """Write a delivery for each webhook whose site has changes it was not told; return how many."""
     waiting = Delivery.objects.filter(state=Delivery.State.DUE).values("webhook")
     n_planned = 0
     active = Webhook.objects.filter(is_active=True).exclude(pk__in=waiting)

@@ -1,4 +1,4 @@
-"""Save a stylesheet that somebody wrote as the next version of a cluster's rule: a draft like any other."""
+"""Save somebody's stylesheet as the next version of a cluster's rule: a draft like any other."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def keep_version(
 
 
 def _is_newer(last: Rule, newest: int | None, made_at: datetime | None) -> bool:
-    """Return whether the newest version is not the one that an author knew, or was made anew since."""
+    """Return whether the newest version is not the one an author knew, or was made anew since."""
     if newest is None:
         return False
     return last.version > newest or (made_at is not None and last.made_at != made_at)
 
 
 def figures_of(trial: Trial, base: Rule | None) -> list[dict[str, Any]]:
-    """Return what a version measured on the samples; of unchanged attributes also how they are found."""
+    """Return a version's figures on samples; of unchanged attributes also how they are found."""
     names = [attribute.name for attribute in trial.attributes]
     unchanged: set[str] = set()
     before = root_of(base) if base else None

@@ -1,4 +1,4 @@
-"""What publishing a rule would change: it and the one in use run on all stored pages of their cluster."""
+"""What publishing a rule changes: it and the one in use run on all stored pages of the cluster."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def start_impact(*, rule: Rule, actor: User | None = None) -> Impact:
 
 
 def compute_impact(run: JobRun) -> dict[str, Any]:
-    """Run both rules on the cluster's pages and count what differs, and ask the vertical's other sites.
+    """Run both rules on the cluster's pages, count what differs, ask the vertical's other sites.
 
     Raises JobFailed.
     """
@@ -173,7 +173,7 @@ def is_outdated(impact: Impact) -> bool:
 
 
 def changed_constant_fields(rule: Rule) -> list[str]:
-    """Return which constant attributes change on stored pages, as far as that was compared, in words."""
+    """Return which constant attributes change on stored pages, in words, as far as compared."""
     impact = latest_impact(rule)
     if impact is None or impact.finished_at is None or is_outdated(impact):
         return []

@@ -1,4 +1,4 @@
-"""Judge the pages of a review: whether what the rule extracts is right; the figures stay with the rule."""
+"""Judge the pages of a review: whether what the rule extracts is right; figures stay with it."""
 
 from __future__ import annotations
 

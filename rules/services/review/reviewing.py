@@ -175,7 +175,7 @@ def _record(rule: Rule, action: str, actor: User | None, **detail: object) -> No
 
 
 def _text(written: str, field: str) -> str:
-    """Return what somebody wrote, fit for the database. Raises ValidationError where it is too long."""
+    """Return what somebody wrote, fit for the database. Raises ValidationError for too much."""
     text = storable(written).strip()
     if len(text) > MAX_COMMENT_CHARS:
         raise ValidationError(

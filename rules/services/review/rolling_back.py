@@ -10,7 +10,7 @@ from vertex.core.models import User
 
 
 def rule_before(rule: Rule) -> Rule | None:
-    """Return the version that served the cluster before a published one; None where there was none."""
+    """Return the version that served a cluster before a published one; None where none did."""
     retired = Rule.objects.filter(cluster=rule.cluster_id, retired_at__isnull=False).exclude(
         pk=rule.pk
     )

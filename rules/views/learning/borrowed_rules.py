@@ -1,4 +1,4 @@
-"""What the page of a cluster without a rule says of the rule that reads its pages, and a switch for it."""
+"""What the page of a cluster without rule says of the rule that reads it, and its switch."""
 
 from __future__ import annotations
 

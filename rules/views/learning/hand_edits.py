@@ -70,7 +70,7 @@ class ShownScore(NamedTuple):
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
-    """Show a version's XPaths or stylesheet to be changed; save what was changed as the next version."""
+    """Show a version's XPaths or stylesheet to be changed; save changes as the next version."""
     cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
     if request.method != "POST":
         base = _version(cluster, request.GET.get("version", "")) or _default_base(cluster)

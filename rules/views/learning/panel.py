@@ -1,4 +1,4 @@
-"""The rule so far, beside the page that is annotated: what it finds on other samples, when to stop."""
+"""The rule so far, beside the annotated page: what it finds on other samples, when to stop."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def rule_steps(
 
 
 def _row(cluster: Cluster, row: PanelRow) -> dict[str, Any]:
-    """Return an attribute with where its values stand, in plain words, and the addresses of its cells."""
+    """Return an attribute with its values' places in plain words and its cells' addresses."""
     alternatives = row.rule.alternatives if row.rule else ()
     is_multi = row.rule is not None and row.rule.is_multi
     return {

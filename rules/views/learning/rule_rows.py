@@ -90,7 +90,7 @@ class AttributeCard(NamedTuple):
 
 
 class UnlearntAttributes(NamedTuple):
-    """Attributes of which nothing was learnt, all for one reason, and which are missing on the same pages."""
+    """Attributes of which nothing was learnt, for one reason, and missing on the same pages."""
 
     names: Sequence[str]
     reason: str
@@ -242,7 +242,7 @@ class LitSample(NamedTuple):
 
 
 def lit_sample(rule: Rule) -> LitSample | None:
-    """Return a page on which a rule finds much of what it looks for; None where it ran on none yet."""
+    """Return a page on which a rule finds much of what it looks for; None if it ran on none."""
     records = Record.objects.there().filter(rule=rule)
     records = records.select_related("snapshot__page__site", "snapshot__page_assets")
     # First those that are drawn with their styles and images.

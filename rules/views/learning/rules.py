@@ -112,7 +112,7 @@ def stylesheet(_request: HttpRequest, name: str, cluster_name: str, version: int
 def place_picture(
     _request: HttpRequest, name: str, cluster_name: str, version: int, attribute: str
 ) -> HttpResponse:
-    """Return the picture of where a version finds an attribute; nothing runs in it or is fetched by it."""
+    """Return the picture of where a version finds an attribute; it runs and fetches nothing."""
     picture = get_object_or_404(
         PlacePicture,
         rule__cluster__site__name=name,
@@ -133,7 +133,7 @@ def place_picture(
 
 
 def allowed(request: HttpRequest, site: Site) -> dict[str, Any]:
-    """Return the context of every page of rules and records: the site, its job, the viewer's permissions."""
+    """Return the context of all pages of rules and records: site, job, the viewer's permissions."""
     user, job = user_of(request), work_on_rules(site)
     return {
         "site": site,
@@ -148,7 +148,7 @@ def allowed(request: HttpRequest, site: Site) -> dict[str, Any]:
 
 
 def _requested_version(request: HttpRequest, cluster: Cluster) -> Rule:
-    """Return the requested version; by default the published one, or else the newest. Raises Http404."""
+    """Return the requested version, by default the published, else the newest. Raises Http404."""
     number = request.GET.get("version", "")
     if number:
         requested = _version(cluster, number)

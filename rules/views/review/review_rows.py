@@ -1,4 +1,4 @@
-"""What the pages of reviews show: the page at hand with its values and marks, figures, fields that change."""
+"""What review pages show: the page at hand with values and marks, figures, changed fields."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ChangedRule(NamedTuple):
 
 
 def judging(review: Review, at: int | None) -> dict[str, Any]:
-    """Return the page of a review that is to be judged: the one asked for, or the first that is open."""
+    """Return the page of a review to be judged: the one asked for, or the first that is open."""
     pages = list(review.pages.select_related("snapshot__page__site", "judged_by"))
     shown = next((page for page in pages if page.rank == at), None)
     shown = (
@@ -160,7 +160,7 @@ class Places(NamedTuple):
 
 
 def places_on(page: JudgedPage) -> Places:
-    """Return where the values of a page stand; by their texts where the stylesheet does not tell it."""
+    """Return where the values of a page stand, by their texts if the stylesheet does not tell."""
     emitted = [(name, path) for line in page.lines for name, path in paths_of(line.nodes)]
     names = {name for name, _ in emitted}
     not_emitted: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Review: the proposed rules that wait, and one of them with its pages to judge and what it would change."""
+"""Review: the proposed rules that wait, and one of them: pages to judge, what it would change."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def judge_page(request: HttpRequest, name: str, cluster_name: str, version: int)
 
 
 def _next_open(page: JudgedPage) -> int | None:
-    """Return the rank of the next page that is to be judged, the one after the last being the first."""
+    """Return the rank of the next page to be judged; the one after the last is the first."""
     ranks = list(page.review.pages.filter(verdict="").values_list("rank", flat=True))
     return next((rank for rank in ranks if rank > page.rank), ranks[0] if ranks else page.rank)
 
