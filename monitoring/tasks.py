@@ -1,4 +1,4 @@
-"""What workers do when rung: a task for each kind of job of this app, and the ticks of the clock."""
+"""What workers do when rung: a task for each kind of this app's jobs, and the clock's ticks."""
 
 from __future__ import annotations
 

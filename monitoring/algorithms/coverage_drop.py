@@ -1,4 +1,4 @@
-"""Find what falls in the stream of pages that are crawled: pages served, and records with each attribute.
+"""Find what falls in the stream of crawled pages: pages served, and records with each attribute.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             IV-B: a site-change event is a drop of the coverage of the crawl above a threshold, 10

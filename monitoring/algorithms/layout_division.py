@@ -87,7 +87,7 @@ def find_division(
 
 
 def layout_told(layout_by_page: Mapping[str, str], failing: frozenset[str]) -> str:
-    """Return the layout whose pages fail, where layouts are known and one of them tells; else nothing."""
+    """Return the layout whose pages fail; nothing if no layout is known or none of them tells."""
     for layout in sorted(set(layout_by_page.values()) - {""}):
         inside = [page in failing for page, name in layout_by_page.items() if name == layout]
         outside = [page in failing for page, name in layout_by_page.items() if name != layout]

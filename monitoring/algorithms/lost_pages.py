@@ -85,7 +85,7 @@ def own_texts(pages: Mapping[str, PageBefore]) -> dict[str, tuple[str, ...]]:
 
 
 def _telling(texts: Iterable[str], look: PageLook) -> list[str]:
-    """Return the texts that tell a page from others: long, in its body, no part of another or its title."""
+    """Return the texts that tell a page: long, in its body, no part of another or of its title."""
     shown = {text for text in texts if is_long(text) and text in look.shown}
     return [
         text

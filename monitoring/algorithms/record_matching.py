@@ -47,7 +47,7 @@ def match_list(
     known: Sequence[Values],
     attributes: Sequence[AttributeType],
 ) -> MatchedList | None:
-    """Return the list of a page in which the most of the known records are found, None where none is."""
+    """Return the list of a page that shows the most known records, or None where none shows any."""
     matched = [_match(records, known[:MAX_RECORDS], attributes) for records in lists]
     best = max(matched, key=lambda candidate: candidate.score, default=None)
     return best if best is not None and best.known else None
@@ -58,7 +58,7 @@ def _match(
     known: Sequence[Values],
     attributes: Sequence[AttributeType],
 ) -> MatchedList:
-    """Match known records with the regions of a list: the best pairs first, each record and region once."""
+    """Match known records with a list's regions: best pairs first, each record and region once."""
     regions = [_read(record) for record in records]
     pairs = []
     for number, values in enumerate(known):

@@ -1,4 +1,4 @@
-"""Find golden values again on the new versions of their pages, so that a rule can be learnt from them.
+"""Find golden values again on new versions of their pages, so that a rule can be learnt from them.
 
 Paper:      None; it takes the place of "otherwise C is scheduled for annotation" in section IV-C of
             Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011).
@@ -123,7 +123,7 @@ class _SoughtAttribute:
     is_further: bool = False  # it serves what an earlier one left
 
     def count_support(self, pages: Sequence[KnownPage]) -> None:
-        """Count the pages that have a golden value, and weigh each shape by the pages that show one there.
+        """Count the pages with a golden value, and weigh each shape by the pages showing one there.
 
         A page that only shows a number near a golden one counts half.
         """
@@ -157,7 +157,7 @@ class _SoughtAttribute:
                 del self.shapes[shape]
 
     def _is_crowd(self, shape: str) -> bool:
-        """Return whether so many texts stand at a shape, without a label of its own, that any value does."""
+        """Return whether so many texts stand at an unlabelled shape that any value does."""
         if self.n_texts[shape] <= MAX_TEXTS_OF_SHAPE * self.shapes[shape]:
             return False
         pairs = [pair for pair in self.labelled if pair[0] == shape and not self._is_fixed(pair)]
@@ -169,7 +169,7 @@ class _SoughtAttribute:
         return self.n_labelled_texts[pair] > MAX_TEXTS_OF_SHAPE * self.labelled[pair]
 
     def _is_fixed(self, pair: tuple[str, str]) -> bool:
-        """Return whether one and the same value stands behind a label, as in a menu, and elsewhere others."""
+        """Return whether a label has but one value, as in a menu, and other labels have others."""
         return len(self.values_at[pair]) == 1 and len(set().union(*self.values_at.values())) > 1
 
     @property
@@ -232,7 +232,7 @@ def propose_annotations(
 def choose_pages(
     proposed: Sequence[ProposedPage], n: int, *, per_attribute: int = 3
 ) -> list[ProposedPage]:
-    """Return the pages to learn from: each attribute, and the lack of each, on some; then the surest."""
+    """Return the pages to learn from: some that show or lack each attribute, then the surest."""
     left = sorted(proposed, key=lambda page: (-len(page.values), -page.score, page.url))
     n_shown: Counter[tuple[str, str]] = Counter()  # by attribute and shape; blank: absent
 
@@ -291,7 +291,7 @@ def _places(page: KnownPage, attribute: AttributeType) -> list[list[ValuePlace]]
 
 
 def _frames(pages: Sequence[KnownPage], attribute: AttributeType) -> list[ValueFrame]:
-    """Return the words that stand around the values of an attribute; none where some stand alone."""
+    """Return the words around the values of an attribute; none where some values stand alone."""
     n_by_frame = Counter(
         page.frames[attribute.name] for page in pages if attribute.name in page.frames
     )
@@ -368,7 +368,7 @@ def _find_at_several_slots(
     sought: _SoughtAttribute,
     values_by_page: Sequence[dict[str, list[FoundValue]]],
 ) -> None:
-    """Put the values of an attribute where several slots show them, if that finds those of more pages."""
+    """Put an attribute's values where several slots show them, if more pages show them there."""
     name = sought.attribute.name
     slots = _slots_of_values(pages, sought.places)
     if len(slots) < 2:
@@ -462,7 +462,7 @@ def _choose_at_slots(
 
 
 def _is_free(place: ValuePlace, earlier_values: Sequence[FoundValue]) -> bool:
-    """Return whether a place has the shape of the values found before, and is not one of their nodes."""
+    """Return whether a place has the shape of earlier values and is not one of their nodes."""
     if not earlier_values:
         return True
     if place.shape != earlier_values[0].place.shape:
@@ -490,7 +490,7 @@ def _score(
 
 
 def _specificity(place: ValuePlace, page: KnownPage, name: str) -> float:
-    """Return which share of what stands at a place's shape is golden: little in a cloud of all tags."""
+    """Return which share of what stands at a place's shape is golden: little in a tag cloud."""
     return min(1.0, len(page.golden.get(name, ())) / max(page.page.n_by_shape[place.shape], 1))
 
 

@@ -65,7 +65,7 @@ class NewCluster:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """What a rule extracts from the old and from the new version of a page, and what the new one shows."""
+    """What a rule extracts from a page's old and new version, and what the new version shows."""
 
     url: str
     old: Sequence[Line]
@@ -161,7 +161,7 @@ def share_of(old: OldCluster, new: NewCluster) -> float:
 def field_test_of_rule(
     versions: Sequence[Versions], attributes: Sequence[AttributeType], *, is_strict: bool = False
 ) -> FieldVerdict:
-    """Test whether a rule gives the old pages' constant values and all mandatory values on the new ones.
+    """Test whether a rule gives the new pages' mandatory values and the old pages' constant ones.
 
     Where it is strict, optional attributes must not have become rare either.
     """

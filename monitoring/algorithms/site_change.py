@@ -1,4 +1,4 @@
-"""Tell a change of template from a change of content and from an outage, by the values that rules give.
+"""Tell a change of template from one of content and an outage, by the values that rules give.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             IV-B.
@@ -117,7 +117,7 @@ class PageTest:
         return self.outcome == UNREACHABLE and self.why == OTHER_CONTENT
 
     def fails(self, but: Collection[str] = ()) -> bool:
-        """Return whether most fields are lost, or some on a page of another form; `but` are left out."""
+        """Return whether most fields outside `but` are lost, or some on a page of another form."""
         lost = self.lost.difference(but)
         if len(lost) * 2 > len(self.had):
             return True
@@ -157,7 +157,7 @@ class ClusterVerdict:
 
 
 def shingle_test(vector: int | None, signature: str, old_vector: int | None = None) -> bool | None:
-    """Return whether a page still has the structure of its cluster; None without anything to compare with.
+    """Return whether a page still has its cluster's structure; None if nothing can be compared.
 
     A cluster's signature serves where it covered the page as it was, or nothing is known of that.
     """
@@ -265,7 +265,7 @@ def displaced_attributes(
     attributes: Iterable[AttributeType],
     text: str,
 ) -> frozenset[str]:
-    """Return the attributes that have another value now, while the page's text still shows the golden one."""
+    """Return the attributes with another value while the page's text still shows the golden one."""
     if _is_list(golden) or not golden or not extracted:
         return frozenset()
     displaced = set()
@@ -280,7 +280,7 @@ def displaced_attributes(
 
 
 def structure_test(golden_paths: Iterable[str], paths: frozenset[str]) -> bool | None:
-    """Return whether most of the paths of golden values exist on the page; None without any path."""
+    """Return whether most paths of golden values exist on the page; None if there are no paths."""
     wanted = {without_positions(path) for path in golden_paths}
     return len(wanted & paths) * 2 > len(wanted) if wanted else None
 
@@ -422,7 +422,10 @@ def _judge(evidence: _Evidence, thresholds: Thresholds) -> _Judged:
 def _judge_some_failing(
     failing: Sequence[PageTest], evidence: _Evidence, thresholds: Thresholds
 ) -> _Judged:
-    """Return the state where some pages fail: of their layouts, or undecided until the same fail again."""
+    """Return the state where some pages fail: partly redesigned, else undecided.
+
+    It is partly redesigned if layouts tell the failing pages, or if the same pages failed before.
+    """
     seen, divide = evidence.seen, evidence.divide
     n_failing = _failing_of(failing, len(seen))
     urls = frozenset(test.url for test in failing)
@@ -579,7 +582,7 @@ def site_state(verdicts: Sequence[ClusterVerdict]) -> str:
 
 
 def lost_attributes(tests: Sequence[PageTest]) -> list[str]:
-    """Return the attributes that some golden records have and that came out on none of those pages."""
+    """Return the attributes of some golden records that came out on none of those pages."""
     names = sorted({name for test in tests for name in test.had})
     lost = []
     for name in names:

@@ -71,7 +71,7 @@ def last_slot(plan: SlotPlan, until: datetime) -> datetime:
 
 
 def count_slots(plan: SlotPlan, start: datetime, end: datetime) -> int:
-    """Return how many slots there are from a time up to another one, that left out; at most 10,000."""
+    """Return how many slots there are from a time until before another one; at most 10,000."""
     n_slots = 0
     day = _day_of(plan, start) - DAY
     last = _day_of(plan, end) + DAY
@@ -98,7 +98,7 @@ def slots_of_day(plan: SlotPlan, day: date) -> list[datetime]:
 
 
 def _instants(plan: SlotPlan, local: datetime) -> set[datetime]:
-    """Return the instants of a time of the clock on the wall; several where it is hourly and comes twice."""
+    """Return the instants of a local time; two if it comes twice and the plan is hourly."""
     aware = local.replace(microsecond=0, tzinfo=plan.zone)
     first = aware.astimezone(UTC)
     if not plan.is_hourly or plan.every > 1:

@@ -167,7 +167,7 @@ def _is_truncated(
     *,
     old_was_ended: bool,
 ) -> bool:
-    """Return whether the answer breaks off: its end is missing, and a good part of what it showed before."""
+    """Return whether the answer breaks off: its end is missing and much of what it showed."""
     if answer.problem == TRUNCATED:
         return True
     if not old_was_ended or old_length is None or _END.search(answer.body[-N_BYTES_OF_END:]):

@@ -1,4 +1,4 @@
-"""Find values that are wrong though they look right: the neighbour's price, the old price, a shifted field.
+"""Find wrong values that look right: the neighbour's price, the old price, a shifted field.
 
 Notation:   A reading is what a rule gave on a page at a time. The baseline is readings of a time
             when all was well, a lagged one: were it yesterday's, a slow poisoning would become its
@@ -150,7 +150,7 @@ class Suspicion:
 def learn_models(
     baseline: Sequence[Reading], types: Mapping[str, str], later: Iterable[Reading] = ()
 ) -> ValueModels:
-    """Return the models of readings of a good time; `later` are good ones of the same pages, some time on."""
+    """Return the models of readings of a good time; `later` has good ones of the same pages."""
     pairs = _pairs(baseline, later)
     return ValueModels(
         attributes={
@@ -206,7 +206,7 @@ def _pairs_with_value(name: str, pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def shape_of(value: Value) -> str:
-    """Return how a value looks: runs of digits, capitals, letters and blanks; of a long one its length.
+    """Return how a value looks: runs of digits, capitals, letters, blanks; if long, its length.
 
     >>> shape_of("Our Price: $1,299.00")
     'Aa Aa: $9,9.9'
@@ -250,7 +250,7 @@ def _is_changed(name: str, value_type: str, pair: Pair) -> bool:
 def _learn_orders(
     baseline: Sequence[Reading], types: Mapping[str, str]
 ) -> dict[tuple[str, str], Order]:
-    """Return the pairs of amounts of which one is nearly nowhere below the other and somewhere above it."""
+    """Return the pairs of amounts of which one is sometimes above, hardly ever below the other."""
     orders = {}
     for greater, smaller in permutations(types, 2):
         amounts = _both_amounts(greater, smaller, types, baseline)
@@ -277,7 +277,7 @@ def _both_amounts(
 
 
 def _broken_orders(models: ValueModels, new: Sequence[Reading]) -> dict[str, float]:
-    """Return the attributes that are on the wrong side of another amount, with the share of the pages."""
+    """Return the attributes on the wrong side of another amount, with the share of such pages."""
     types = {name: model.value_type for name, model in models.attributes.items()}
     broken: dict[str, float] = {}
     for (greater, smaller), order in models.orders.items():
@@ -314,7 +314,7 @@ def _look_witnesses(
 
 
 def _novelty(known: Mapping[str, int], seen: Sequence[str]) -> float:
-    """Return the share of what was never seen before; 0 where so much was to be expected (Good-Turing)."""
+    """Return the share of texts never seen before; 0 where so many were expected (Good-Turing)."""
     n_known = sum(known.values())
     if n_known < MIN_PAGES:
         return 0.0

@@ -117,7 +117,7 @@ class ValueIndex(PageIndex):
         return list(place_by_xpath.values())
 
     def find_near(self, value_type: str, value: str) -> list[ValuePlace]:
-        """Return the places of numbers that a changing value may have become, the value itself left out."""
+        """Return the places of the other numbers that a changing value may have become."""
         amount = amount_of(value_type, value)
         if amount is None or abs(amount) < SMALLEST_NEAR:
             return []

@@ -1,4 +1,4 @@
-"""What the commands share that say when something begins: how often, within which hours, whether at all."""
+"""Arguments of commands that start something: how often, within which hours, whether at all."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class ChannelQuerySet(models.QuerySet["Channel"]):
         return self.filter(Q(site=site) | Q(site=None))
 
     def visible_to(self, user: User) -> Self:
-        """Return those of the sites at which the user has any role; those for all need one everywhere."""
+        """Return those of sites where the user has a role; those for all need a role everywhere."""
         if user.is_active and user.sees_all_sites():
             return self
         return self.filter(site__in=Site.objects.visible_to(user))

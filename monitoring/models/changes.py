@@ -34,7 +34,7 @@ class SiteChangeQuerySet(models.QuerySet["SiteChange"]):
 
 
 class SiteChange(models.Model):
-    """The finding that a cluster's template is no longer the one that was learnt, until that is over."""
+    """The finding that a cluster's template is not the learnt one any more, until that is over."""
 
     class End(models.TextChoices):
         REPAIRED = "repaired", "Repaired"

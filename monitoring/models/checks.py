@@ -1,4 +1,4 @@
-"""Checks: what was fetched for them, what the tests say of each page, and when a cluster counts as broken."""
+"""Checks: what was fetched for them, what tests say of a page, when a cluster counts as broken."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class CheckedPage(models.Model):
 
 
 class FetchedPage(models.Model):
-    """What a page answered to a check that is not over, or to a repair that nobody has decided on."""
+    """A page's answer to a check that is not over, or to a repair that nobody has decided on."""
 
     check_run = models.ForeignKey(
         Check,
@@ -177,7 +177,7 @@ class FetchedPage(models.Model):
 
 
 class ErrorPage(models.Model):
-    """How a page of a site looks that is none: what it answers to an address that does not exist."""
+    """How a site's error page looks: what it answers for an address that does not exist."""
 
     class Source(models.TextChoices):
         ASKED = "asked", "Asked for a random address"
@@ -205,7 +205,7 @@ class ErrorPage(models.Model):
 
 
 class SiteThresholds(models.Model):
-    """When a cluster of a site counts as broken, where somebody chose other numbers than the usual ones."""
+    """When a site's clusters count as broken, where somebody chose other numbers than the usual."""
 
     site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="thresholds")
     pages = models.FloatField(default=Thresholds.pages, validators=IS_SHARE)

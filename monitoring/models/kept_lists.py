@@ -35,7 +35,7 @@ class KeptListQuerySet(models.QuerySet["KeptList"]):
 
 
 class KeptList(Timetable):
-    """Addresses that are visited again and again: kept, or read each time from a file of the site."""
+    """Addresses visited again and again: kept, or read each time from a file of the site."""
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="kept_lists")
     name = models.CharField(max_length=100)

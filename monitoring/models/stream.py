@@ -1,4 +1,4 @@
-"""The stream: how fresh records are to be, when pages are visited again, and the steps of the chain."""
+"""The stream: how fresh records are to be, when pages are revisited, and the steps of the chain."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FreshnessGoalQuerySet(models.QuerySet["FreshnessGoal"]):
 
 
 class FreshnessGoal(models.Model):
-    """For how long records of a cluster may be stale, for how many requests, and how far that is reached."""
+    """How long a cluster's records may be stale, for how many requests, and how far that is met."""
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="freshness_goal")
     goal_hours = models.PositiveIntegerField(

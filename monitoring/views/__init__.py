@@ -1,1 +1,1 @@
-"""What the browser shows of monitoring: the overview, a site, a check, a site change, the history."""
+"""What the browser shows of monitoring: overview, site, check, site change and history."""

@@ -1,4 +1,4 @@
-"""Estimate how often pages change from looks at irregular times, which miss changes between two of them.
+"""Estimate how often pages change from looks at irregular times, which miss changes in between.
 
 Paper:      Cho and Garcia-Molina, "Estimating Frequency of Change" (ACM TOIT 3(3), 2003), sections
             4.2 (the improved estimator for regular looks) and 5.2 (irregular looks).
@@ -63,7 +63,7 @@ def default_shares() -> FloatArray:
 
 
 def page_shares(looks: Looks, shares: FloatArray) -> FloatArray:
-    """Return how likely each page has each rate: a row a page, by its looks and its cluster's shares."""
+    """Return how likely each page has each rate, a row a page, by its looks and cluster shares."""
     n_changed = looks.n_changed[:, None]
     intervals = looks.hours_changed[:, None] / np.maximum(n_changed, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -76,7 +76,7 @@ def page_shares(looks: Looks, shares: FloatArray) -> FloatArray:
 
 
 def cluster_shares(looks: Looks, prior: FloatArray) -> FloatArray:
-    """Return the share of a cluster's pages at each rate, near the prior where there are few of them."""
+    """Return the share of a cluster's pages at each rate, near the prior where these are few."""
     shares = prior
     for _ in range(N_ROUNDS):
         seen = page_shares(looks, shares).sum(axis=0)

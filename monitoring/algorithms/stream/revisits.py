@@ -1,4 +1,4 @@
-"""Decide how long each page waits for its next visit, so that few records are stale for longer than a goal.
+"""Decide how long each page waits for its next visit, so that few records are stale too long.
 
 Paper:      After Cho and Garcia-Molina, "Effective Page Refresh Policies for Web Crawlers" (ACM
             TODS 28(4), 2003): the best visits follow from one price that all pages share.
@@ -109,6 +109,6 @@ def _plan_at(price: float, late: FloatArray, shares: FloatArray, goal_hours: flo
 
 
 def _cheapest(price: float, late: FloatArray, goal_hours: float) -> NDArray[np.intp]:
-    """Return the interval of each page that costs least: its requests, and the price of being late."""
+    """Return each page's cheapest interval, by its requests and the price of being late."""
     cheapest: NDArray[np.intp] = np.argmin(1.0 / (goal_hours * INTERVALS) + price * late, axis=1)
     return cheapest

@@ -156,7 +156,7 @@ class SiteSchedule(AtSite):
         "read_schedule", scope=READ, needs=(Role.VIEWER, "there"), answers=ScheduleRow, tags=TAGS
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """Show when a site is checked; a site gets a daily schedule with its first published rule."""
+        """Show when a site is checked; its first published rule gives it a daily schedule."""
         rows = ScheduleRow.read(Schedule.objects.filter(site=subject))
         if not rows:
             raise NotFound(
@@ -253,7 +253,7 @@ class ThresholdsHindsight(AtSite):
     def get(
         self, _request: Request, *, subject: Site, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Show what thresholds would have done with the last 200 checks; those not given are the site's."""
+        """Show what thresholds would have done with the last 200 checks; by default the site's."""
         trial_thresholds = Thresholds(**(asdict(thresholds.thresholds_of(subject)) | query))
         what_if = thresholds.judge_history(subject, trial_thresholds)
         other_verdicts = [

@@ -1,4 +1,4 @@
-"""Routes of the channels over which people are told of alerts, and of the notices that were sent."""
+"""Routes of the channels by which people are told of alerts, and of the notices that were sent."""
 
 from __future__ import annotations
 

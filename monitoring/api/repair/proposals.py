@@ -172,5 +172,5 @@ class SiteHealing(AtSite):
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """Start a job that finds which rules still serve a site's pages, and proposes others for the rest."""
+        """Start a job that finds which rules still serve a site and proposes some for the rest."""
         return row_of_job(enqueue(repairing.repair_request(site=subject), actor=caller_of(request)))

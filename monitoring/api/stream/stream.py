@@ -131,7 +131,7 @@ class SiteStreamView(AtSite):
     def put(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Choose for how long records of a cluster may be stale, and for how many requests a day."""
+        """Choose how long records of a cluster may be stale, and for how many requests a day."""
         name = body.pop("cluster")
         cluster = Cluster.objects.filter(site=subject, name=name).first()
         if cluster is None:

@@ -84,7 +84,7 @@ def end_change(*, cluster: Cluster, end: SiteChange.End, actor: User | None = No
 
 
 def _reject_repairs(change: SiteChange) -> None:
-    """Reject what waits to repair a change that was none, so that nobody is asked to decide on it."""
+    """Reject repairs that wait for a change that was none, so that nobody is asked to decide."""
     waiting = Proposal.objects.waiting().filter(from_cluster=change.cluster_id)
     waiting.update(
         state=Proposal.State.REJECTED,
@@ -95,7 +95,7 @@ def _reject_repairs(change: SiteChange) -> None:
 
 
 def dismiss_change(*, change: SiteChange, actor: User | None = None) -> None:
-    """End a change because a person knows that the cluster did not change. Raises ValidationError."""
+    """End a change, since a person knows that the cluster is unchanged. Raises ValidationError."""
     if change.ended_at is not None:
         raise ValidationError("The site change is over already.")
     end_change(cluster=change.cluster, end=SiteChange.End.DISMISSED, actor=actor)
@@ -220,7 +220,7 @@ def _settle_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
 
 
 def _unreachable_text(check: Check, tested: Sequence[TestedCluster]) -> str:
-    """Return the alert's text where half of the bellwethers or more do not answer; blank otherwise."""
+    """Return the alert's text where half of the bellwethers or more are silent; blank otherwise."""
     if not check.n_pages or check.n_reachable * 2 > check.n_pages:
         return ""
     tests = [test for cluster in tested for test in cluster.tests]

@@ -1,4 +1,4 @@
-"""Draw the checks of a site as a calendar strip: one cell a day, coloured and lettered by its worst."""
+"""Draw a site's checks as a calendar strip: a cell a day, coloured and lettered by its worst."""
 
 from __future__ import annotations
 

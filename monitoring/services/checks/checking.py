@@ -137,7 +137,7 @@ def _request(site: Site, params: dict[str, Any], *, is_audited: bool) -> JobRequ
 
 
 def _open_check(run: JobRun, site: Site) -> Check:
-    """Return the check of a job: a new one, or that on which another worker or an earlier job began."""
+    """Return the check of a job: a new one, or the one begun by another worker or earlier job."""
     with transaction.atomic():
         run.renew(message="beginning")
         begun = Check.objects.filter(pk=run.job.params.get("check"), state=Check.State.RUNNING)
@@ -167,7 +167,7 @@ def _read_fresh_pages(check_run: CheckRun) -> dict[str, FreshPage]:
 
 
 def _test_clusters(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
-    """Return the tests of all clusters; before a doubt counts, the site's error pages are learnt."""
+    """Return the tests of all clusters; learn the site's error pages first if one is in doubt."""
     tested = _test_once(check_run, fresh)
     in_doubt = [cluster for cluster in tested if cluster.verdict.state in {*BROKEN, UNDECIDED}]
     urls = [test.url for cluster in in_doubt for test in cluster.tests]
@@ -354,7 +354,7 @@ def site_json(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
 
 
 def layouts_of(verdicts: Iterable[ClusterVerdict]) -> list[str]:
-    """Return the names of the layouts that were redesigned: a cluster's own name where all its pages were."""
+    """Return the names of redesigned layouts: the cluster's own where all of its pages changed."""
     names: list[str] = []
     for verdict in verdicts:
         if verdict.is_broken:

@@ -133,7 +133,7 @@ def _counts(row: Coverage) -> DayCounts:
 
 
 def _totals(days: Iterable[DayCounts]) -> list[DayCounts]:
-    """Return the counts of each day over all rules; attributes of different rules are not added up."""
+    """Return each day's counts over all rules; attributes of different rules are not summed."""
     totals: dict[date, DayCounts] = {}
     for counts in days:
         total = totals.get(counts.day, DayCounts(counts.day, 0, 0, 0, {}))

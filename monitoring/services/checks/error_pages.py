@@ -1,4 +1,4 @@
-"""Learn how the error pages of a site look: fetch what does not exist, store what stood for pages."""
+"""Learn how a site's error pages look: fetch what does not exist, store what replaced pages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def was_probed(site: Site) -> bool:
 
 
 def fetch_missing(run: JobRun, urls: Iterable[str]) -> list[tuple[str, FreshPage]]:
-    """Fetch addresses beside some pages that do not exist, one for each folder. Raises HostTaken."""
+    """Fetch nonexistent addresses beside some pages, one for each folder. Raises HostTaken."""
     word = secrets.token_hex(8)
     wanted = list(dict.fromkeys(missing_address(url, word) for url in urls))[:MAX_PROBES]
     with open_errands(run) as errands:

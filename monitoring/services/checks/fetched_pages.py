@@ -1,4 +1,4 @@
-"""Fetch the pages of a check or a repair so that a killed worker's successor goes on where it stopped."""
+"""Fetch a check's or a repair's pages so that a killed worker's successor goes on from there."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def fetch_again(*, check: Check, urls: Collection[str]) -> None:
 
 
 def store_bodies(pages: Iterable[tuple[int, FreshPage]]) -> dict[int, tuple[FreshPage, str]]:
-    """Store the bodies of pages, outside a transaction; return the pages with their body's name, by page."""
+    """Store the bodies of pages outside a transaction; return page and body's name, by page."""
     wanted = [(pk, page) for pk, page in pages if page.body]
     names = page_store().put_many([page.body for _, page in wanted]) if wanted else []
     return {pk: (page, name) for (pk, page), name in zip(wanted, names, strict=True)}
@@ -141,7 +141,7 @@ def _owner(check: Check | None, job: Job | None) -> dict[str, Any]:
 
 
 def _columns(result: FreshPage | str) -> dict[str, Any]:
-    """Return the columns of a fetched page, after storing its body; or of the word for why there is none."""
+    """Return a fetched page's columns, with its body stored; or those of why there is none."""
     if isinstance(result, str):
         return {"body": "", "status": None, "content_type": "", "final_url": "", "why": result[:40]}
     return {

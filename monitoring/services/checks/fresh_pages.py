@@ -41,7 +41,7 @@ def base_url_of(site: Site) -> str:
 def pages_of_source(
     source: Path, site: Site, wanted: Collection[str] | None = None, *, renew: Callable[[], None]
 ) -> dict[str, FreshPage]:
-    """Return the pages of an archive by address, or those that are wanted; of several versions the newest.
+    """Return all or the wanted pages of an archive by address; of several versions the newest.
 
     Raises UnreadableFile.
     """

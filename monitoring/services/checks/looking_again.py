@@ -16,7 +16,7 @@ LOOK_AGAIN_AFTER = timedelta(hours=2)
 
 
 def plan_again(*, site: Site, now: datetime) -> datetime | None:
-    """Move a site's next check nearer; return when it is, None where the site's schedule does not run."""
+    """Move a site's next check nearer; return its time, or None if no schedule of it runs."""
     at = now + LOOK_AGAIN_AFTER
     running = Schedule.objects.running().filter(site=site)
     running.filter(Q(next_at=None) | Q(next_at__gt=at)).update(next_at=at)
@@ -25,7 +25,7 @@ def plan_again(*, site: Site, now: datetime) -> datetime | None:
 
 
 def failed_when_undecided(site: Site) -> dict[str, frozenset[str]]:
-    """Return the pages that failed or were others at the last check, of the clusters that it left undecided.
+    """Return the pages that failed or were others at the last check, of clusters left undecided.
 
     An archive is no second look: what it holds was seen before.
     """

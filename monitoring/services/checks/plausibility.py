@@ -87,7 +87,7 @@ def suspicions_of_stream(site: Site, now: datetime) -> list[tuple[str, Suspicion
 def readings_at(
     cluster: Cluster, at: datetime, records: Iterable[int] | None = None
 ) -> list[Reading]:
-    """Return the values that the records of a cluster had at a time; none of those that came later."""
+    """Return the values that a cluster's records had at a time; none of records that came later."""
     known = Record.objects.filter(cluster=cluster, first_seen_at__lte=at).select_related("page")
     if records is not None:
         known = known.filter(pk__in=records)

@@ -70,7 +70,7 @@ def _machine_seconds(change: SiteChange, end: datetime) -> int:
 
 
 def _effort_saved(change: SiteChange) -> dict[str, Any]:
-    """Return what nobody had to annotate: values found again, and the attributes of a reused rule."""
+    """Return what nobody had to annotate: values found again and a reused rule's attributes."""
     accepted = Proposal.objects.filter(
         site=change.site_id, state=Proposal.State.ACCEPTED, accepted_at__gte=change.found_at
     )

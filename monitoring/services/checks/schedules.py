@@ -1,4 +1,4 @@
-"""Schedule the checks: a tick starts what is due, each slot once, and at most one that was missed."""
+"""Schedule the checks: a tick starts what is due, each slot once, at most one that was missed."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _check_permission(site: Site, before: str, repair: str, actor: User | None) 
 
 
 def _start(schedule: Schedule, now: datetime) -> bool:
-    """Take the last slot that is due and request its check; return whether there is a job for it."""
+    """Take the last slot that is due and request its check; return whether there is a job."""
     plan, planned = schedule.plan(), schedule.next_at
     if planned is None:
         return False

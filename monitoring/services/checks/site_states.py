@@ -1,4 +1,4 @@
-"""In which state of watching a site is: one word, the same on every page, in the API and in the metrics."""
+"""A site's state of watching: one word, the same on every page, in the API and in metrics."""
 
 from __future__ import annotations
 

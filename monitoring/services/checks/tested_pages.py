@@ -1,4 +1,4 @@
-"""What all tests of monitoring need of a page: its bytes, its tree, its text, what a rule extracts."""
+"""What all tests of monitoring need of a page: bytes, tree, text, and what a rule extracts."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_cluster(
 
 
 def _divide(cluster: WatchedCluster, tests: Iterable[PageTest]) -> Divide:
-    """Return how layouts of a cluster's seen pages are named: as people know them, else by what they have.
+    """Return how layouts of seen pages are named: as people know them, else by what they have.
 
     Where nothing tells the failing pages from the others there is no name.
     """
@@ -260,7 +260,7 @@ def _values(lines: Sequence[Line]) -> list[Mapping[str, Any]]:
 def _shown_on(
     cluster: WatchedCluster, tree: HtmlElement | None, text: str
 ) -> Callable[[FailedField], bool]:
-    """Return what says whether the golden value of a failed field still stands anywhere on a page."""
+    """Return what says whether a failed field's golden value still stands anywhere on a page."""
     type_by_name = {attribute.name: attribute.type for attribute in cluster.ready.attributes}
     shown = plain(text)
 

@@ -1,4 +1,4 @@
-"""When a site's clusters count as broken, and what other numbers would have done with the checks made."""
+"""When a site's clusters count as broken, and what other numbers would have made of its checks."""
 
 from __future__ import annotations
 

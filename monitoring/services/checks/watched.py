@@ -66,7 +66,7 @@ def watched_clusters(site: Site) -> list[WatchedCluster]:
 
 
 def _watched_pages(rule: Rule) -> list[WatchedPage]:
-    """Return the bellwethers with a golden record, by rank; all golden records where none is a bellwether.
+    """Return the bellwethers with a golden record, by rank; without any, all golden records.
 
     One whose bytes are gone is left out: nothing can be compared with it.
     """

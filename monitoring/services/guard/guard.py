@@ -87,7 +87,7 @@ def pages_to_hold(
 
 
 def follow_up_held(site: Site, held: HeldPages) -> None:
-    """Count the pages held back by site changes; alert people and request a check where one is needed."""
+    """Count pages held back by site changes; where needed, alert people and request a check."""
     if held.clusters_to_check:
         _request_check(site, held.clusters_to_check, held.n_doubtful)
     n_by_cluster = Counter(
@@ -125,7 +125,7 @@ def _stored_records(pages: Sequence[ExtractedPage]) -> dict[int, list[Record]]:
 def _not_fetched_since_redesign(
     pages: Sequence[ExtractedPage], stored: Mapping[int, Sequence[Record]]
 ) -> set[int]:
-    """Return the pages whose records are from before a redesign and come from what was stored still.
+    """Return the pages whose records are from before a redesign, and whose stored bytes are, too.
 
     A visit may store what a page shows now while its old bytes are extracted: it is due again then.
     """
@@ -170,7 +170,7 @@ def _suspects(
     rules: Mapping[str, Rule],
     stored: Mapping[int, Sequence[Record]],
 ) -> list[Suspect]:
-    """Return the pages whose constant values are in doubt, and that no check or person has cleared since."""
+    """Return the pages with doubtful constant values that no check or person has cleared since."""
     cluster_by_page = _pages_with_lost_constants(pages, rules, stored)
     without_record = [
         page for page in pages if not _has_counterpart(page, stored.get(page.page.pk, ()))
@@ -199,7 +199,7 @@ def _pages_with_lost_constants(
     rules: Mapping[str, Rule],
     stored: Mapping[int, Sequence[Record]],
 ) -> dict[int, str]:
-    """Return the pages on which the same rule no longer gives the stored constant values, by cluster."""
+    """Return pages where the same rule no longer gives the stored constant values, by cluster."""
     cluster_by_page: dict[int, str] = {}
     for page in pages:
         records = stored.get(page.page.pk)
@@ -217,13 +217,13 @@ def _pages_with_lost_constants(
 
 
 def _has_counterpart(page: ExtractedPage, records: Sequence[Record]) -> bool:
-    """Return whether a stored record can be compared: the only one, or one of a list that is still there."""
+    """Return whether a stored record can be compared: the only one, or one still in its list."""
     keys = {line.key or "" for line in page.lines}
     return any(not record.key or record.key in keys for record in records)
 
 
 def _lost_constants(records: Sequence[Record], page: ExtractedPage, rule: Rule) -> bool:
-    """Return whether constant values are lost or others; of a list, those of most records that are left.
+    """Return whether constant values are lost or others; of a list, in most records that are left.
 
     A list of which no record is left lost them if the page has no values at all.
     """

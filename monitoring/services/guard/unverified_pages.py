@@ -1,4 +1,4 @@
-"""Find pages in doubt among those that came in after their rule was published and have no earlier record.
+"""Find doubtful pages among those that came after their rule was published and had no record.
 
 They are compared with the other pages of their cluster: a constant value stands where it stands on
 the others, and one that tells pages apart is not on several. Lists are such pages too where none of
@@ -31,7 +31,7 @@ class _KnownAttribute(NamedTuple):
 
 
 def doubtful_pages(pages: Sequence[ExtractedPage], rules: Mapping[str, Rule]) -> dict[int, str]:
-    """Return those of some pages without an earlier record that are not like the others, by cluster."""
+    """Return those of some pages without earlier record that are unlike the others, by cluster."""
     new_pages: defaultdict[str, list[ExtractedPage]] = defaultdict(list)
     for page in _pages_after_their_rule(pages, rules):
         new_pages[page.lines[0].cluster or ""].append(page)
@@ -53,7 +53,7 @@ def doubtful_pages(pages: Sequence[ExtractedPage], rules: Mapping[str, Rule]) ->
 def _pages_after_their_rule(
     pages: Sequence[ExtractedPage], rules: Mapping[str, Rule]
 ) -> list[ExtractedPage]:
-    """Return the pages with a record that were fetched after the rule that serves them was published."""
+    """Return the pages with a record that were fetched after their rule was published."""
     with_record = [page for page in pages if page.lines[0].record is not None]
     snapshots = Snapshot.objects.filter(pk__in=[page.page.snapshot for page in with_record])
     fetched_at_by_snapshot = dict(snapshots.values_list("pk", "fetched_at"))
@@ -98,7 +98,7 @@ def _is_unlike_others(
     known: Mapping[str, _KnownAttribute],
     n_pages_by_text: Mapping[str, Mapping[str, int]],
 ) -> bool:
-    """Return whether a constant value of a page stands at a new place, or is one that other pages have."""
+    """Return whether a constant value stands at a new place on a page or on other pages, too."""
     for name, attribute in known.items():
         if attribute.paths:
             for line in page.lines:
@@ -112,7 +112,7 @@ def _is_unlike_others(
 
 
 def _texts_on_page(page: ExtractedPage, name: str) -> list[str]:
-    """Return the values of a page's only record; none of a list, since its items stand on several pages."""
+    """Return the values of a page's only record; none of a list: several pages have its items."""
     first = page.lines[0]
     return _texts(first.values.get(name)) if first.index is None else []
 

@@ -36,7 +36,7 @@ def settle_alert(
     check: Check | None = None,
     now: datetime | None = None,
 ) -> Alert | None:
-    """Raise the alert of a kind, or renew the open one while its cause lasts; without a text, end it.
+    """Raise the alert of a kind, or renew the open one while its cause lasts; end it without text.
 
     Returns the alert; None where it was ended.
     """
@@ -87,7 +87,7 @@ def snooze(*, alert: Alert, until: datetime, actor: User) -> None:
 
 
 def release(*, alert: Alert, actor: User | None = None) -> None:
-    """End an alert by a person's word; values held back for it are released. Raises ValidationError."""
+    """End an alert by a person's word, releasing values held for it. Raises ValidationError."""
     if alert.kind not in RELEASABLE:
         raise ValidationError(
             f"An alert of the kind “{alert.get_kind_display()}” is over when its cause is; "

@@ -1,4 +1,4 @@
-"""Where notices go: people's e-mail, webhooks of other services, chat and pager services that are allowed.
+"""Where notices go: e-mail of people, webhooks of other services, allowed chat and pager services.
 
 A new kind is one of `Channel.Kind`, with its entry in TARGET_CHECKS here and in
 SENDERS of `messages`.
@@ -78,7 +78,7 @@ def remove_channel(*, channel: Channel, actor: User | None = None) -> None:
 
 
 def switch_channel(*, channel: Channel, is_active: bool, actor: User | None = None) -> None:
-    """Pause a channel, or resume it with the notices that could not be delivered and are still of use."""
+    """Pause a channel, or resume it with its failed notices that are still of use."""
     with transaction.atomic():
         not_switched = Channel.objects.filter(pk=channel.pk, is_active=not is_active)
         if not not_switched.update(is_active=is_active):

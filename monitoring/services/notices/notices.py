@@ -60,7 +60,7 @@ def send_notices(fetcher: Fetcher | None = None, now: datetime | None = None) ->
 def _create_notices(
     alerts: Iterable[Alert], event: Event, channels: Iterable[Channel], now: datetime
 ) -> None:
-    """Create a notice for each alert and each channel that wants it; those that exist already stay."""
+    """Create a notice for each alert and each channel that wants it; existing ones stay."""
     is_reminder = event == Event.REMINDER
     rows = []
     for alert in alerts:
@@ -84,7 +84,7 @@ def _create_notices(
 
 
 def _wants(channel: Channel, alert: Alert) -> bool:
-    """Return whether a channel is for an alert's site and kind, and was there when it was raised."""
+    """Return whether a channel is for an alert's site and kind and older than the alert."""
     if channel.site_id is not None and channel.site_id != alert.site_id:
         return False
     if alert.raised_at < channel.made_at:
@@ -104,7 +104,7 @@ def _of_informed_channels(rows: list[Notice]) -> list[Notice]:
 
 
 def _drop_needless(now: datetime) -> None:
-    """Drop notices that were not sent yet and nobody needs: it is over, or somebody has taken it up."""
+    """Drop unsent notices that nobody needs: the alert is over, or somebody has taken it up."""
     unsent = Notice.objects.filter(state=Notice.State.DUE, n_tries=0).exclude(event=Event.RECOVERED)
     is_over = ~Q(alert__ended_at=None)
     is_seen = Q(event=Event.RAISED) & (

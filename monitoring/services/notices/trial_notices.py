@@ -1,4 +1,4 @@
-"""Try whether notices arrive where a channel leads; a worker sends, and its job shows how it went."""
+"""Try whether notices arrive by a channel; a worker sends, and its job shows how it went."""
 
 from __future__ import annotations
 

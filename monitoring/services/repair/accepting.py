@@ -114,7 +114,7 @@ def _read_pages(run: JobRun, proposal: Proposal, plan: SavedPlan | None) -> dict
 
 
 def _plan_anew(run: JobRun, proposal: Proposal, fresh: dict[str, FreshPage]) -> SavedPlan:
-    """Plan the site of a proposal anew and save its plan. Raises JobFailed where it is another one now."""
+    """Plan a proposal's site anew and save its plan. Raises JobFailed where it is another one."""
     for plan in plan_site(run, run.site, fresh):
         if plan.new.name == proposal.name and plan.decision == proposal.decision:
             return save_plan(proposal, plan, fresh)
@@ -122,7 +122,7 @@ def _plan_anew(run: JobRun, proposal: Proposal, fresh: dict[str, FreshPage]) -> 
 
 
 def _hold(proposal: Proposal) -> None:
-    """Keep others from deciding on a proposal in this transaction. Raises JobFailed where somebody has."""
+    """Keep others from deciding on a proposal in this transaction. Raises JobFailed if one did."""
     waiting = Proposal.objects.waiting().select_for_update(of=("self",)).filter(pk=proposal.pk)
     if waiting.first() is None:
         raise JobFailed(DECIDED)

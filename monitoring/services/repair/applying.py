@@ -152,7 +152,7 @@ def _store_pages(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> Non
 
 
 def _is_clustered_anew(run: JobRun, site: Site) -> bool:
-    """Return whether the site was clustered since the job was asked for, with its pages as they are."""
+    """Return whether the site was clustered, with its pages as they are, since the job was made."""
     clusterings = Clustering.objects.current().without_model()
     current = clusterings.filter(site=site, made_at__gt=run.job.created_at).first()
     if current is None:
@@ -166,7 +166,7 @@ def _cluster_site(site: Site, actor: User | None) -> None:
 
 
 def _publish_rule(proposal: Proposal, cluster: Cluster, actor: User | None) -> Rule | None:
-    """Return the rule that serves a cluster from now on; None where the proposal has none to publish.
+    """Return the rule that serves a cluster from now on; None if the proposal publishes none.
 
     Raises ValidationError where it may not be published; it stays a draft, to be looked at.
     """
@@ -187,7 +187,7 @@ def _publish_rule(proposal: Proposal, cluster: Cluster, actor: User | None) -> R
 
 
 def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule:
-    """Return a published copy of a rule for another cluster; a rule that the cluster has already stays.
+    """Return a published copy of a rule for another cluster; a rule published there stays.
 
     Raises ValidationError where the copy may not be published.
     """
@@ -234,7 +234,7 @@ def _snapshots_of_cluster(cluster: Cluster) -> list[Snapshot]:
 
 
 def _snapshots_of_pages(cluster: Cluster, urls: Sequence[str]) -> list[Snapshot]:
-    """Return the latest snapshots of some pages of a cluster's site, in the order of their addresses."""
+    """Return the latest snapshots of pages of a cluster's site, in the order of their addresses."""
     snapshots = _latest_snapshots(Page.objects.filter(site=cluster.site_id, url__in=urls))
     index_by_url = {url: index for index, url in enumerate(urls)}
     return sorted(snapshots, key=lambda snapshot: index_by_url[snapshot.page.url])
@@ -345,7 +345,7 @@ def _retire_unserved(proposals: Sequence[Proposal], actor: User | None) -> None:
 
 
 def _draw_samples(site: Site, cluster: Cluster) -> None:
-    """Draw the samples of a repaired cluster anew, so that an editor sees the pages as they are now."""
+    """Draw a repaired cluster's samples anew, so that an editor sees the pages as they are now."""
     try:
         run_here(sampling.samples_request(site=site, cluster=cluster.name))
     except jobs.JobPutOff:

@@ -1,4 +1,4 @@
-"""Let pages whose address changed bear witness: they are read as if they stood where they stood before."""
+"""Use pages whose address changed as evidence: they are read as if at their former address."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _is_at_its_address(page: FreshPage) -> bool:
 
 
 def _constant_values(rules: Sequence[Rule]) -> Iterator[Mapping[str, set[str]]]:
-    """Yield the constant values of the records of each rule's cluster, by the address of their page."""
+    """Yield the constant values of the records of each rule's cluster, by their page's address."""
     for rule in rules:
         constants = [attribute.name for attribute in rule.attributes if attribute.is_constant]
         values_by_url: defaultdict[str, set[str]] = defaultdict(set)

@@ -38,7 +38,7 @@ class ClusteredPage(NamedTuple):
 def cluster_fresh(
     site: Site, pages: Mapping[str, FreshPage], *, renew: Callable[[], None]
 ) -> list[NewCluster]:
-    """Return the clusters of some pages, largest first, by the algorithm of the site's current clustering.
+    """Return clusters of some pages, largest first, by the algorithm of the current clustering.
 
     A cluster has the name of the one it continues, or a new one. Raises JobFailed where the site
     was never clustered, or the algorithm refuses the pages.

@@ -1,4 +1,4 @@
-"""Say where that of which nothing was found again probably stands now: by the field profiles of its vertical.
+"""Hint where values that were not found again probably stand, by field profiles of the vertical.
 
 The profile of the changed cluster's own rule, made of its pages as they were, counts beside those
 of other sites: a label that stayed names a field whose values are all others. A hint is told and

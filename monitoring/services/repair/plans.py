@@ -57,7 +57,7 @@ class RepairPlan:
 
 
 def _silence_message(relearnt: RelearntRule) -> str:
-    """Return a sentence: what nothing is proposed for, and the page that would settle most of it."""
+    """Return a sentence: what nothing is proposed for, and the page that would settle most."""
     names = ", ".join(relearnt.silent)
     if not relearnt.page_to_annotate:
         return f"Nothing is proposed for {names}: no page shows the stored values any more."
@@ -127,7 +127,7 @@ def _find_predecessor(new: NewCluster, old: Iterable[OldCluster]) -> OldCluster 
 
 
 def old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
-    """Return the clusters as they are stored; those with a rule know the pages that it served before, too.
+    """Return the stored clusters; those with a rule also know the pages that it served before.
 
     A page that came in after the change may have left its cluster already.
     """
@@ -190,7 +190,7 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
 
 
 def _pages_at(site: Site, urls: Iterable[str]) -> Iterator[Page]:
-    """Yield the pages at some addresses that answered well when they were stored, in the hashes' order."""
+    """Yield pages at some addresses that answered well when stored, in order of their hashes."""
     pages = Page.objects.filter(site=site, latest_snapshot__status__lt=HTTPStatus.BAD_REQUEST)
     hashes = sorted(map(url_hash, urls))
     for start in range(0, len(hashes), MAX_COMPARED_PAGES):
@@ -217,7 +217,7 @@ def attributes_json(plan: RepairPlan) -> dict[str, Any]:
 
 
 def evidence_json(plan: RepairPlan) -> dict[str, Any]:
-    """Return the values found again on the annotated pages, each with its score, by URL and attribute."""
+    """Return the values found again on annotated pages, with scores, by URL and attribute."""
     if plan.relearnt is None:
         return {}
     return {

@@ -112,7 +112,7 @@ def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
 
 
 def reject_proposal(*, proposal: Proposal, comment: str = "", actor: User | None = None) -> None:
-    """Reject a proposal. Raises ValidationError where it was decided on before, or is being published."""
+    """Reject a proposal. Raises ValidationError if it was decided on or is being published."""
     with transaction.atomic():
         _check_waiting(Proposal.objects.select_for_update(of=("self",)).get(pk=proposal.pk))
         if is_being_published(proposal):

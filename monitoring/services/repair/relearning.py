@@ -170,7 +170,7 @@ def _telling_texts(value: ShownValue) -> ShownValue:
 def _judged_by_field(
     relearnt: RelearntRule, attributes: Sequence[AttributeType], old: Iterable[OldPage]
 ) -> RelearntRule | None:
-    """Return a rule that passes where each of its attributes does, and most are left; None for none."""
+    """Return a rule that passes if each attribute does and most are left; None if none is left."""
     if not relearnt.measures:
         return None
     had = {name for page in old for line in page.golden for name in line.values}
@@ -209,7 +209,7 @@ def _known_pages(old: Iterable[OldPage], fresh: Mapping[str, FreshPage]) -> list
 
 
 def _old_anchors(page: OldPage) -> tuple[dict[str, str], dict[str, str], dict[str, ValueFrame]]:
-    """Return the labels and tags of the nodes on which golden values stood, and the words around these."""
+    """Return the labels and tags of golden values' nodes, and the words around the values."""
     tree, _ = read_tree(page.page)
     if tree is None:
         return {}, {}, {}
@@ -315,7 +315,7 @@ def _annotated_page(
 
 
 def _marked_nodes(values: Mapping[str, Sequence[FoundValue]]) -> dict[str, list[MarkedNode]]:
-    """Return the nodes in which found values stand, with the text where a value is a part of its node."""
+    """Return the nodes with found values, with the text where a value is only a part of it."""
     nodes: dict[str, list[MarkedNode]] = {}
     for name, found_values in values.items():
         places = [value.place for value in found_values]
@@ -340,7 +340,7 @@ def _spurious(
 
 
 def _failing_pages(relearnt: RelearntRule) -> list[ProposedPage]:
-    """Return the pages to annotate as well: a value found there is lost, or a value comes out of nothing."""
+    """Return further pages to annotate: a value found there is lost, or one comes from nothing."""
     annotated_urls = {page.url for page in relearnt.annotated}
     pages = []
     for page in relearnt.proposed:
@@ -411,7 +411,7 @@ def _agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> float:
 
 
 def _is_refuting(attribute: AttributeType, version: Versions, versions: Sequence[Versions]) -> bool:
-    """Return whether a page shows its stored value, as few others do, and the rule gives another one."""
+    """Return whether a page shows its stored value, as few do, and the rule gives another one."""
     for golden, extracted in pairs_of_pages(attribute, [version]):
         if golden is None or extracted is None:
             continue
@@ -438,7 +438,7 @@ def measure(attribute: AttributeType, pairs: Pairs) -> dict[str, Any]:
 def _pairs(
     attribute: AttributeType, versions: Sequence[Versions], proposed: Sequence[ProposedPage]
 ) -> Pairs:
-    """Yield what a rule is measured by: golden values, or of an attribute that may change those found."""
+    """Yield what a rule is measured by: golden values, or found ones where they may change."""
     if attribute.is_constant:
         return pairs_of_pages(attribute, versions)
     return pairs_of_proposals(attribute, versions, proposed)
@@ -447,7 +447,7 @@ def _pairs(
 def pairs_of_proposals(
     attribute: AttributeType, versions: Iterable[Versions], proposed: Iterable[ProposedPage]
 ) -> Pairs:
-    """Yield the values of pages with one record each as they were found, and as the rule gives them."""
+    """Yield the values found on pages with one record each, beside those that the rule gives."""
     found_by_url = {page.url: page.values.get(attribute.name, ()) for page in proposed}
     for version in versions:
         texts = [value.place.text for value in found_by_url.get(version.url, ())]
@@ -457,7 +457,7 @@ def pairs_of_proposals(
 
 
 def pairs_of_pages(attribute: AttributeType, versions: Iterable[Versions]) -> Pairs:
-    """Yield the values of pages with one record each; one that may change counts where it is still shown."""
+    """Yield golden and extracted values of pages with one record; changing ones if still shown."""
     for version in versions:
         golden = version.old[0].values.get(attribute.name) if version.old else None
         if golden is None:
@@ -556,7 +556,7 @@ def relearn_list(
 def _find_list(
     page: OldPage, fresh: FreshPage, attributes: Sequence[AttributeType]
 ) -> _ListPage | None:
-    """Return the list of a page in which its golden records stand now; None where they stand in none."""
+    """Return the list of a page in which its golden records stand now; None if there is none."""
     tree, _ = read_tree(fresh)
     golden = [line for line in page.golden if line.values]
     if tree is None or not golden:
@@ -618,7 +618,7 @@ def _values_of(
 
 
 def _record_samples(page: _ListPage) -> RecordSamples:
-    """Return the records of a page to learn from: those with values that were found again as annotated."""
+    """Return a page's records to learn from; those with values found again count as annotated."""
     annotated = [
         AnnotatedPage(page.url, copy, _marked_nodes(proposed.values), proposed.absent)
         for (copy, _), proposed in zip(page.copies, page.proposals, strict=False)
@@ -656,7 +656,7 @@ def _proposed_page(page: _ListPage) -> ProposedPage:
 def _fail_where_records_are_lost(
     verdict: FieldVerdict, versions: Iterable[Versions], pages: Iterable[_ListPage]
 ) -> FieldVerdict:
-    """Return the verdict; a rule that does not give the records that were found again has not passed."""
+    """Return the verdict; a rule that does not give the records found again has not passed."""
     if not verdict.has_passed:
         return verdict
     given_by_url = {

@@ -1,4 +1,4 @@
-"""Repair a site after a change: reuse the rules that still serve, propose new ones for the others."""
+"""Repair a site after a change: reuse rules that still serve, propose new ones for the rest."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def repair_key(site: Site) -> str:
 
 @postpones
 def repair_site(run: JobRun) -> dict[str, Any]:
-    """Plan how each cluster of a job's site is served as its pages are now, and apply what is to be accepted.
+    """Plan how each cluster of a job's site is served now, and apply the plans to be accepted.
 
     1. Read the pages as they are now, from the job's archive or from the site.
     2. Plan each cluster that they form: reuse a rule, learn one anew, or ask for annotations.
@@ -148,7 +148,7 @@ def plan_site(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> list[R
 
 
 def _saved_proposals(run: JobRun) -> list[Proposal]:
-    """Return what an earlier worker saved for the job; nothing where people have decided on it since."""
+    """Return what an earlier worker saved for the job; nothing if people decided on it since."""
     proposals = list(Proposal.objects.filter(job=run.job).order_by("pk"))
     undecided = {Proposal.State.WAITING, Proposal.State.ACCEPTED}
     return proposals if {proposal.state for proposal in proposals} <= undecided else []
@@ -205,7 +205,7 @@ def _is_to_accept(run: JobRun, proposal: Proposal) -> bool:
 
 
 def _save_fetched(run: JobRun, site: Site) -> None:
-    """Save what was fetched as snapshots, so that old and new can be seen side by side and be accepted."""
+    """Save fetched pages as snapshots, so that old and new can be shown together and accepted."""
     rows = {row.page_id: row for row in FetchedPage.objects.filter(job=run.job).exclude(body="")}
     page_by_url = dict(Page.objects.filter(pk__in=list(rows)).values_list("url", "pk"))
     fresh = fetched_pages.fresh_pages(job=run.job)

@@ -1,4 +1,4 @@
-"""Save plans with their proposals, so that accepting publishes what people saw; know what changed since."""
+"""Save plans with proposals so that accepting publishes what was seen; know what changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stream: pages with records are visited again by how often they change, what came is extracted.
+"""The stream: pages with records are revisited by how often they change; what came is extracted.
 
 Start at `chain`, which says which step follows which, and `planning`, which plans the visits.
 

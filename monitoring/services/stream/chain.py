@@ -1,4 +1,4 @@
-"""The chain: which step follows which, from pages that came in to records that are checked and repaired.
+"""The chain: which step follows which, from pages that came in to checked and repaired records.
 
 This is the one place that says what the machine begins by itself. A step has a condition, which a
 query over the rows answers: that something came since the step was last started. `go_on` asks the
@@ -73,7 +73,7 @@ class DeclaredStep(NamedTuple):
 
 
 def go_on(now: datetime | None = None) -> int:
-    """Start each step at the sites where its condition holds and nobody paused it; return how many jobs."""
+    """Start each step where its condition holds and it is not paused; return the number of jobs."""
     now = now or timezone.now()
     paused: dict[str, list[int]] = {}
     for step, site in ChainStep.objects.filter(is_paused=True).values_list("step", "site"):
@@ -84,7 +84,7 @@ def go_on(now: datetime | None = None) -> int:
 
 
 def pause_step(*, site: Site, step: str, is_paused: bool, actor: User | None) -> ChainStep:
-    """Pause a step of a site or let it go on; jobs that are under way end. Raises ValidationError."""
+    """Pause a site's step or let it go on; jobs under way finish. Raises ValidationError."""
     if step not in STEP_BY_KEY or STEP_BY_KEY[step].start is None:
         pausable = ", ".join(each.key for each in CHAIN if each.start is not None)
         raise ValidationError(f"{step!r} is no step that can be paused; there are: {pausable}")
@@ -105,7 +105,7 @@ def pause_step(*, site: Site, step: str, is_paused: bool, actor: User | None) ->
 
 @contextmanager
 def all_steps_paused(sites: QuerySet[Site]) -> Iterator[None]:
-    """Pause all steps of some sites while somebody takes them one by one; what people paused stays so."""
+    """Pause all steps of some sites while somebody takes them; what people paused stays paused."""
     keys = [step.key for step in CHAIN if step.start is not None]
     rows = [ChainStep(site=site, step=key) for site in sites for key in keys]
     ChainStep.objects.bulk_create(rows, ignore_conflicts=True)
@@ -326,7 +326,7 @@ def _quiet_sites(paused: Collection[int]) -> SiteQuerySet:
 
 
 def _described_sites(paused: Collection[int]) -> SiteQuerySet:
-    """Return the sites with clusters that a vertical describes, asked for when they were clustered last."""
+    """Return sites with clusters and a vertical, wanted at the last clustering or assignment."""
     current = Clustering.objects.current().filter(site=OuterRef("pk"))
     assigned = Assignment.objects.filter(site=OuterRef("pk"))
     sites = _free_sites(paused).filter(Exists(current), Exists(assigned))

@@ -18,7 +18,7 @@ CHOSEN_FIELDS = ("goal_hours", "requests_per_day")
 
 
 def make_default_goals() -> int:
-    """Create the usual goal for each cluster with a published rule and none yet; return how many."""
+    """Create the usual goal for each cluster with a published rule but no goal; return how many."""
     ruled = Rule.objects.published().filter(cluster__site__deletion_requested_at=None)
     clusters = ruled.filter(cluster__freshness_goal=None).values_list("cluster", flat=True)
     goals = [FreshnessGoal(cluster_id=cluster) for cluster in clusters.distinct()]
@@ -35,7 +35,7 @@ def choose_goal(
     actor: User | None = None,
     now: datetime | None = None,
 ) -> FreshnessGoal:
-    """Choose the goal and the budget of a cluster; its visits are planned anew. Raises ValidationError."""
+    """Choose a cluster's goal and budget; its visits are planned anew. Raises ValidationError."""
     now = now or timezone.now()
     with transaction.atomic():
         goal, _ = FreshnessGoal.objects.select_for_update().get_or_create(cluster=cluster)

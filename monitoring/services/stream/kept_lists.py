@@ -1,4 +1,4 @@
-"""Lists of addresses that a site keeps: visited when they are due, each time as a job like any other visit.
+"""Lists of addresses that a site keeps: visited when due, each time as a job like other visits.
 
 A visit and the time of the next one are written in one transaction, so that no visit is lost and
 none begins twice. While a visit is under way, the next one of the same list is left out.
@@ -100,7 +100,7 @@ def drop_list(*, kept_list: KeptList, actor: User | None = None) -> None:
 def restore_list(
     *, kept_list: KeptList, actor: User | None = None, now: datetime | None = None
 ) -> KeptList:
-    """Take the deletion of a list back. Raises ValidationError where it has no place or name any more."""
+    """Take a list's deletion back. Raises ValidationError where its place or its name is gone."""
     with transaction.atomic():
         _hold_lists(kept_list.site_id)
         row = KeptList.objects.select_for_update().get(pk=kept_list.pk)
@@ -129,7 +129,7 @@ def visit_now(*, kept_list: KeptList, actor: User | None = None, is_audited: boo
 
 
 def visit_here(*, kept_list: KeptList) -> Job:
-    """Return the job of a visit that this process is to do. Raises JobExists, ValidationError, DiskFull."""
+    """Return the job of a visit to be done here. Raises JobExists, ValidationError or DiskFull."""
     request = _visit_request(kept_list)
     try:
         job = claim_or_create(request)
@@ -213,7 +213,7 @@ def _start(pk: int, now: datetime) -> bool:
 
 
 def _visit_request(kept_list: KeptList) -> JobRequest:
-    """Describe the visit of a list, whose addresses stand in a file of their own until it is done."""
+    """Describe the visit of a list; its addresses are in a file of their own until it is done."""
     if kept_list.url:
         request = list_at_request(site=kept_list.site, url=kept_list.url, delay=kept_list.delay)
     else:
@@ -238,7 +238,7 @@ def _keep_last_visit(kept_list: KeptList, job: Job) -> None:
 
 
 def _hold_lists(site: int) -> None:
-    """Keep others from adding or renaming lists of a site in this transaction; its jobs may begin."""
+    """Keep others from adding or renaming a site's lists in this transaction; jobs may begin."""
     Site.objects.select_for_update(no_key=True).get(pk=site)
 
 
@@ -281,7 +281,7 @@ def _check_name(kept_list: KeptList) -> None:
 
 
 def _check_source(kept_list: KeptList) -> None:
-    """Check where the addresses come from, and count those that are kept. Raises ValidationError."""
+    """Check the source of the addresses, and count those that are kept. Raises ValidationError."""
     if kept_list.url and kept_list.addresses:
         raise ValidationError(
             "Addresses are kept, or read from a file of the site: one of the two."

@@ -230,7 +230,7 @@ def _plan(
 
 
 def _wait_of(row: Revisit, wait: float, hours: float) -> float:
-    """Return how long a page waits: a listing once a goal, one that was never visited some part of it."""
+    """Return how long a page waits: a listing one goal, a page never visited part of its wait."""
     if row.is_listing:
         return hours
     if row.n_visits:
@@ -258,7 +258,7 @@ def _plan_of(
 
 
 def _shares_of_other_clusters(goal: FreshnessGoal) -> FloatArray:
-    """Return the share of pages at each rate in the site's other clusters, or what is assumed of any."""
+    """Return the shares of pages by rate in the site's other clusters, mixed with usual ones."""
     others = FreshnessGoal.objects.filter(cluster__site=goal.cluster.site_id).exclude(pk=goal.pk)
     rows = [
         (shares, n_requests)
@@ -282,7 +282,7 @@ def _looks_of(rows: Sequence[Revisit]) -> Looks:
 def _late_share(
     goal: FreshnessGoal, records: Sequence[Revisit], plan: RevisitPlan, now: datetime
 ) -> float:
-    """Return the share of pages whose records are stale for longer than the goal: expected, or known."""
+    """Return the share of pages whose records are late: expected, or known to be stale."""
     if not records:
         return 0.0
     ages: FloatArray = np.array([(now - row.visited_at) / timedelta(hours=1) for row in records])

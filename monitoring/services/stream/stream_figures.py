@@ -1,4 +1,4 @@
-"""Say in one row what the stream of a site comes to, and how each step of the chain stands there."""
+"""Sum up the stream of a site in one row, and how each step of the chain stands there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Count what visits to the pages of a cluster saw: once each, when what they brought is extracted."""
+"""Count what visits to a cluster's pages saw: once each, when what they brought is extracted."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def new_revisit(goal: FreshnessGoal, page: int, known: PageNow, now: datetime) -
 
 
 def count_visit(revisit: Revisit, page: PageNow, now: datetime, *, is_under_way: bool) -> bool:
-    """Count the last visit of a page, if there was one since; return whether its next one can be planned.
+    """Count a page's last visit, if there was one since; return whether its next can be planned.
 
     Where what it brought waits for extraction, it is counted later; values that are held back are
     other ones, so their visit saw a change. A visit that came to nothing is made again after a

@@ -48,7 +48,7 @@ class ChangedPage(NamedTuple):
 
 
 def example_of(change: SiteChange, *, page: str, proposal_pk: str) -> dict[str, Any]:
-    """Return the page that is compared and the others; the first is one that a repair learnt from."""
+    """Return the compared page and the others; first comes one that a repair learnt from."""
     proposal = proposal_of(change, proposal_pk)
     others = _proposals_of(change).waiting().filter(decision=Proposal.Decision.PROPOSED)
     pages = _pages(change, proposal)
@@ -65,7 +65,7 @@ def example_of(change: SiteChange, *, page: str, proposal_pk: str) -> dict[str, 
 
 
 def proposal_of(change: SiteChange, wanted: str = "") -> Proposal | None:
-    """Return the repair of a change that is asked for by its number, else the one that says most of it.
+    """Return the repair of a change that is asked for by number, else the one that says most.
 
     Of a change that is over, that is the one that was accepted. Of an open one it is the best that
     waits, else the latest: some of a cluster's pages may have come into another cluster; a repair
@@ -123,7 +123,7 @@ def _pages(change: SiteChange, proposal: Proposal | None) -> list[CheckedPage]:
 
 
 def _example(change: SiteChange, checked: CheckedPage, proposal: Proposal | None) -> ChangedPage:
-    """Compare a page with what it was when the rule was published; of a list by its first record."""
+    """Compare a page with what it was when its rule was published; a list by its first record."""
     golden = _golden(change, checked)
     old = golden.snapshot if golden else None
     old_records = golden.lines if golden else []

@@ -1,4 +1,4 @@
-"""Gather the evidence of a check: three pages as they were and as they are, with what a verdict rests on."""
+"""Gather a check's evidence: three pages as they were and are, with what a verdict rests on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EvidencePage(NamedTuple):
 
 
 def evidence_of(check: Check) -> list[EvidencePage]:
-    """Return the pages that tell most: those that fail, what stands in the place of others, then the rest."""
+    """Return the pages that tell most: those that fail, those replaced by others, then the rest."""
     pages = check.pages.select_related("page", "cluster", "snapshot__page__site").order_by("pk")
     telling = sorted(pages, key=_rank)[:PAGES_SHOWN]
     return [

@@ -1,4 +1,4 @@
-"""Compute the tables and the figure of the paper's monitoring experiments, over what happened here."""
+"""Compute the tables and figure of the paper's monitoring experiments from what happened here."""
 
 from __future__ import annotations
 

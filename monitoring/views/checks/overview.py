@@ -1,4 +1,4 @@
-"""The overview of monitoring: open alerts by cause, sites by state, and what came of it over time."""
+"""The overview of monitoring: open alerts by cause, sites by state, and results over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gather what the overview shows: sites by state with their calendars, alerts by cause, figures of all."""
+"""Gather what the overview shows: sites by state with calendars, alerts by cause, all figures."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def _change_links(
 
 
 def work_figures(user: User, now: datetime) -> dict[str, Any]:
-    """Return what broke and was repaired, how old rules are, what failed and why, and how work flows."""
+    """Return what broke and was repaired, rules' ages, what failed and why, and how work flows."""
     last_month, yesterday = now - timedelta(days=30), now - timedelta(days=1)
     sites = Site.objects.visible_to(user)
     changes = SiteChange.objects.visible_to(user)
@@ -294,7 +294,7 @@ def work_figures(user: User, now: datetime) -> dict[str, Any]:
 
 
 def _queues(user: User, since: datetime) -> list[ShownQueue]:
-    """Return the jobs of each queue: those that ended since a time, and those that wait or are at work."""
+    """Return each queue's jobs: ended ones since a time, and those that wait or are at work."""
     jobs = Job.objects.visible_to(user).order_by().values("queue")
     ended = jobs.filter(finished_at__gte=since).annotate(
         n=Count("pk"), failed=Count("pk", filter=Q(state=Job.State.FAILED)), steps=Sum("n_done")

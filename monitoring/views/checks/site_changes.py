@@ -1,4 +1,4 @@
-"""Site changes: the list of all, and one with its evidence, both pages side by side and its repair."""
+"""Site changes: the list of all; one with its evidence, both pages side by side, its repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gather what the pages of a site show: its clusters and bellwethers over time, its checks at work."""
+"""Gather what a site's pages show: clusters and bellwethers over time, and checks at work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A site as it is watched: its open alerts, clusters and bellwethers over time, checks and coverage."""
+"""A watched site: its open alerts, clusters and bellwethers over time, checks and coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a site is watched: its schedule, its thresholds with what others would have done, its channels."""
+"""How a site is watched: its schedule, thresholds with what others would do, and channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do about a site change: have it repaired, confirm what was found, annotate, dismiss it."""
+"""What people do about a site change: have it repaired, confirm values, annotate, or dismiss it."""
 
 from __future__ import annotations
 
