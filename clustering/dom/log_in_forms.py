@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from lxml.html import HtmlElement
 
+from clustering.dom.links import find_base
 from clustering.dom.page import parse_page
 from clustering.dom.visible import INVISIBLE_TAGS
 
@@ -24,13 +25,14 @@ class FilledForm(NamedTuple):
     """A form as a browser would send it."""
 
     action: str  # as written
+    base: str  # the address that the action is relative to
     method: str
     fields: list[tuple[str, str]]
 
 
 def read_log_in_page(
-    body: bytes, content_type: str, names: Sequence[str], sign: str
-) -> tuple[bool, tuple[str, str, list[tuple[str, str]]] | None]:
+    body: bytes, content_type: str, url: str, names: Sequence[str], sign: str
+) -> tuple[bool, FilledForm | None]:
     """Return whether a page shows the sign, and its form with these fields, which are still blank.
 
     Raises PageTooLarge.
@@ -38,7 +40,7 @@ def read_log_in_page(
     tree = parse_page(body, content_type).tree
     if tree is None:
         return False, None
-    return shows_sign(tree, sign), fill_form(tree, dict.fromkeys(names, ""))
+    return shows_sign(tree, sign), fill_form(tree, url, dict.fromkeys(names, ""))
 
 
 def page_shows_sign(body: bytes, content_type: str, sign: str) -> bool:
@@ -47,10 +49,11 @@ def page_shows_sign(body: bytes, content_type: str, sign: str) -> bool:
     return tree is not None and shows_sign(tree, sign)
 
 
-def fill_form(tree: HtmlElement, values: Mapping[str, str]) -> FilledForm | None:
+def fill_form(tree: HtmlElement, url: str, values: Mapping[str, str]) -> FilledForm | None:
     """Return the first form that has all these fields, filled in; None where there is none.
 
-    What the form holds already, such as hidden fields, is sent as it stands.
+    `url` is where the page was fetched from; its own `<base href>` counts. What the form
+    holds already, such as hidden fields, is sent as it stands.
     """
     for number, form in enumerate(tree.iter("form")):
         if number >= MAX_FORMS:
@@ -59,7 +62,8 @@ def fill_form(tree: HtmlElement, values: Mapping[str, str]) -> FilledForm | None
         if names >= values.keys():
             filled = [(name, text) for name, text in _fields_of(form) if name not in values]
             method = (form.get("method") or "get").strip().lower()
-            return FilledForm(form.get("action") or "", method, [*filled, *values.items()])
+            action, base = form.get("action") or "", find_base(tree, url)
+            return FilledForm(action, base, method, [*filled, *values.items()])
     return None
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.dom.log_in_forms import FilledForm, page_shows_sign, read_log_in_page
-from clustering.fetching.client import Client, Fetched
+from clustering.fetching.client import Client, Fetched, RedirectRefused
 from clustering.fetching.guard import read_url
 from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.sessions import LoggedOut, SiteLogIn, SiteSession
@@ -51,7 +51,9 @@ async def log_in(
     session.is_logged_in = False
     before = await _get(client, session, form.url)
     # What is entered stays here: the page is told the names of its fields only.
-    is_shown, blank = await call_apart(read_log_in_page, before, list(form.fields), form.sign)
+    is_shown, blank = await call_apart(
+        read_log_in_page, before, before.final_url, list(form.fields), form.sign
+    )
     if is_shown:
         session.is_logged_in = True
         return before
@@ -60,19 +62,18 @@ async def log_in(
         raise LogInFailed(
             f"{before.final_url} answers {before.status} and has no form with the fields {names}"
         )
-    action, method, fields = blank
+    action, base, method, fields = blank
     if sum(len(name) + len(text) for name, text in fields) > MAX_FORM_CHARACTERS:
         raise LogInFailed(
             f"the form of {before.final_url} holds more than {MAX_FORM_CHARACTERS:,} "
             "characters: not sent"
         )
     entered = [(name, form.fields.get(name, text)) for name, text in fields]
-    after = await _send(client, session, before, FilledForm(action, method, entered))
+    after = await _send(client, session, before, FilledForm(action, base, method, entered))
     if not await call_apart(page_shows_sign, after, form.sign):
         raise LogInFailed(
-            f"the form of {form.url} was sent, and {_shown(after.final_url)} answers "
-            f"{after.status} without"
-            f" “{form.sign}”: look at address, fields and sign"
+            f"the form of {form.url} was sent, and {without_query(after.final_url)} answers"
+            f" {after.status} without “{form.sign}”: look at address, fields and sign"
         )
     session.is_logged_in = True
     return after
@@ -99,7 +100,8 @@ async def _send(client: Client, session: SiteSession, page: Fetched, filled: Fil
             f"the form of {page.final_url} would write what is entered into an address: not sent"
         )
     try:
-        action = normalise_url(join_url(page.final_url, filled.action or page.final_url))
+        # A blank action is the page itself, whatever its base is.
+        action = normalise_url(join_url(filled.base, filled.action or page.final_url))
     except BadAddress as error:
         raise LogInFailed(f"the form of {page.final_url} leads to {error}") from None
     _check_own(session, action)
@@ -114,13 +116,14 @@ async def _send(client: Client, session: SiteSession, page: Fetched, filled: Fil
         content=urlencode(filled.fields).encode(),
         max_redirects=0,
     )
-    if not answer.location:
+    location = _location(answer)
+    if not location:
         return answer
     if answer.status in {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}:
         raise LogInFailed(
-            f"{action} wants the form to be sent to {_shown(answer.location)}: not sent"
+            f"{action} wants the form to be sent to {without_query(location)}: not sent"
         )
-    return await _get(client, session, answer.location)
+    return await _get(client, session, location)
 
 
 async def _get(client: Client, session: SiteSession, url: str) -> Fetched:
@@ -128,23 +131,34 @@ async def _get(client: Client, session: SiteSession, url: str) -> Fetched:
     for _ in range(MAX_STEPS + 1):
         _check_own(session, url)
         answer = await client.fetch(url, max_redirects=0)
-        if not answer.location:
+        location = _location(answer)
+        if not location:
             return answer
-        url = answer.location
-    raise LogInFailed(f"more than {MAX_STEPS} redirects, the last one to {_shown(url)}")
+        url = location
+    raise LogInFailed(f"more than {MAX_STEPS} redirects, the last one to {without_query(url)}")
 
 
 def _check_own(session: SiteSession, url: str) -> None:
     if not session.is_own(read_url(url)):
         raise LogInFailed(
-            f"the log-in leads to {_shown(url)}, which is no encrypted address of the site;"
+            f"the log-in leads to {without_query(url)}, which is no encrypted address of the site;"
             " add its host to the further hosts if it belongs there"
         )
 
 
-def _shown(url: str) -> str:
-    """Return an address without its query, in which a site may repeat what was entered."""
+def without_query(url: str) -> str:
+    """Return an address, cut, without its query, in which a site may repeat what was entered."""
     return url.partition("?")[0][:200]
+
+
+def _location(answer: Fetched) -> str:
+    """Return where a redirect leads; blank where there is none. Raises LogInFailed."""
+    try:
+        return answer.location
+    except RedirectRefused:
+        # What is no address has no query to be cut off: nothing of it is shown.
+        shown = without_query(answer.final_url)
+        raise LogInFailed(f"{shown} redirects to something that is no address") from None
 
 
 def _place(url: str) -> Sequence[str]:

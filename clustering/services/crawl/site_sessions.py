@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from clustering.fetching.client import Fetched
-from clustering.fetching.log_in import LogInFailed
+from clustering.fetching.log_in import LogInFailed, without_query
 from clustering.fetching.loop import do_in_thread
 from clustering.fetching.proxies import ProxyServer
 from clustering.fetching.sessions import SiteLogIn, SiteSession
@@ -69,7 +69,7 @@ async def call_apart(function: Callable[..., Any], answer: Fetched, *args: objec
     try:
         return await do_in_thread(call)
     except (CallStopped, CallFailed, ChildrenBusy) as error:
-        raise LogInFailed(f"{answer.final_url} cannot be read: {error}") from None
+        raise LogInFailed(f"{without_query(answer.final_url)} cannot be read: {error}") from None
 
 
 def _session(site: Site, row: SiteFetching) -> SiteSession:

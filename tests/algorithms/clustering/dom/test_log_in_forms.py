@@ -8,6 +8,7 @@ from lxml.html import HtmlElement
 from clustering.dom.log_in_forms import MAX_FORMS, fill_form, leads_out, shows_sign
 from clustering.dom.page import parse_page
 
+URL = "https://a.example/in/form"
 VALUES = {"user": "ada", "password": "s3cret"}
 INPUTS = "<input name=user value=old><input type=password name=password>"
 
@@ -29,11 +30,12 @@ def test_what_the_form_holds_is_sent_as_it_stands_and_the_given_fields_filled_in
             "name=off disabled>"
             "<button name=go value=in>Log in</button><button name=help value=1>Help</button></form>"
         ),
+        URL,
         VALUES,
     )
 
     assert filled is not None
-    assert (filled.action, filled.method) == ("/enter", "post")
+    assert (filled.action, filled.base, filled.method) == ("/enter", URL, "post")
     assert filled.fields == [
         ("csrf", "t1"),
         ("stay", "on"),
@@ -53,15 +55,31 @@ def test_the_form_with_all_the_fields_is_the_one() -> None:
         "<input type=checkbox name=stay></form>"
     )
 
-    assert getattr(fill_form(tree, VALUES), "action", None) == "/enter"
-    assert getattr(fill_form(tree, VALUES | {"stay": "1"}), "action", None) == "/enter"
-    assert getattr(fill_form(tree, VALUES), "method", None) == "get"
-    assert fill_form(tree, VALUES | {"pin": "1"}) is None
+    assert getattr(fill_form(tree, URL, VALUES), "action", None) == "/enter"
+    assert getattr(fill_form(tree, URL, VALUES | {"stay": "1"}), "action", None) == "/enter"
+    assert getattr(fill_form(tree, URL, VALUES), "method", None) == "get"
+    assert fill_form(tree, URL, VALUES | {"pin": "1"}) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "base"),
+    [
+        ("<base href=/members/>", "https://a.example/members/"),
+        ("<base href=//b.example/x>", "https://b.example/x"),
+        ("<base target=_top>", URL),
+        ("<base href=javascript:x>", URL),
+    ],
+)
+def test_the_action_is_relative_to_the_base_of_the_page(head: str, base: str) -> None:
+    filled = fill_form(tree_of(f"{head}<form action=enter>{INPUTS}</form>"), URL, VALUES)
+
+    assert filled is not None
+    assert (filled.action, filled.base) == ("enter", base)
 
 
 def test_a_page_of_forms_is_not_searched_for_ever() -> None:
     forms = "<form><input name=x></form>" * MAX_FORMS
-    assert fill_form(tree_of(f"{forms}<form>{INPUTS}</form>"), VALUES) is None
+    assert fill_form(tree_of(f"{forms}<form>{INPUTS}</form>"), URL, VALUES) is None
 
 
 @pytest.mark.parametrize(

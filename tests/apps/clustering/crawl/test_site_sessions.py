@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from clustering.fetching import log_in
 from clustering.models import Page, SiteFetching
 from clustering.services.crawl import crawling
 from clustering.services.crawl.fetch_service import FetchService
 from clustering.services.sites.site_fetching import change_fetching
+from tests.apps.clustering.children import burdens
 from tests.apps.clustering.crawl.test_fetch_service import all_ended, go_on_until
 from tests.apps.clustering.fake_host import Answer, FakeHost, moved, page
 from tests.apps.clustering.members_club import HTML, LOG_IN, Club
@@ -205,6 +207,10 @@ def test_a_log_in_that_fails_says_why_and_tells_no_secret(
         (b"<form method=post action='{other}/take'>", "is no encrypted address of the site"),
         (b"<form action=/enter>", "would write what is entered into an address"),
         (b"<form method=post action='file:///etc/passwd'>", "leads to"),
+        (
+            b"<base href='{other}/'><form method=post action=take>",
+            "is no encrypted address of the site",
+        ),
     ],
 )
 def test_what_is_entered_goes_to_the_site_only(form: bytes, problem: str) -> None:
@@ -218,6 +224,19 @@ def test_what_is_entered_goes_to_the_site_only(form: bytes, problem: str) -> Non
     assert problem in job.error
     assert other.asked == []
     assert not any("correct" in request.path for request in club.asked)
+
+
+@pytest.mark.parametrize(
+    ("base", "action", "sent_to"), [("/members/", "enter", "/members/enter"), ("/x/", "", "/login")]
+)
+def test_the_form_is_sent_where_a_browser_sends_it(base: str, action: str, sent_to: str) -> None:
+    with Club("a") as club:
+        form = club.routes["/login"].body.replace(b"/enter", action.encode())
+        club.routes["/login"] = Answer(b"<base href='%s'>" % base.encode() + form, headers=HTML)
+        crawl(club_site(club))
+        posted = [request.path for request in club.asked if request.method == "POST"]
+
+    assert posted == [sent_to]
 
 
 def test_a_form_that_wants_to_be_sent_elsewhere_is_not_sent_again() -> None:
@@ -240,6 +259,32 @@ def test_a_site_that_repeats_what_was_entered_tells_nobody(status: int) -> None:
     assert f"{club.url}/welcome" in job.error
     assert not any("horse" in text for text in told)
     assert "horse" not in SiteFetching.objects.get().log_in_problem
+
+
+@pytest.mark.parametrize(
+    "location", ["http://[/welcome?password=correct+horse", "javascript:'correct horse'"]
+)
+def test_a_redirect_to_no_address_tells_nobody_what_was_entered(location: str) -> None:
+    with Club("a") as club:
+        club.routes["/enter"] = moved(location)
+        job = crawl(club_site(club))
+
+    told = [job.error, *Refusal.objects.values_list("reason", flat=True)]
+    assert f"{club.url}/enter redirects to something that is no address" in job.error
+    assert not any("horse" in text for text in told)
+    assert "horse" not in SiteFetching.objects.get().log_in_problem
+
+
+def test_a_page_behind_the_form_that_cannot_be_read_tells_nobody_what_was_entered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(log_in, "page_shows_sign", burdens.wrong)
+    with Club("a") as club:
+        club.routes["/enter"] = moved("/welcome?password=correct+horse")
+        job = crawl(club_site(club))
+
+    assert f"{club.url}/welcome cannot be read" in job.error
+    assert "horse" not in job.error
 
 
 def test_a_form_of_megabytes_is_not_sent() -> None:
