@@ -4,7 +4,7 @@ Start at `extraction.lines_of`, the one function under every kind of run.
 
     extraction      the records of a page: in this process, or in a child that can be stopped
     limits          children that run what people wrote, with little time and memory
-    limited_child   what such a child does for a rule
+    limited_child   what such a child does with a page
     xpath_checks    whether XPaths that a person wrote may be part of a rule
     bundle          a site's rules as a folder, and running it on a source of pages
     parallel        the same with several processes

@@ -1,4 +1,4 @@
-"""Extract the records of a page: in this process, or in a limited child for hand-written rules.
+"""Extract the records of a page: in this process, or in a limited child if that may take long.
 
 `lines_of` is the one function under every kind of run: `extract_records`, the bundle,
 Spark and Scrapy.
@@ -10,10 +10,14 @@ from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import Final
 
+import orjson
+
 from clustering.algorithms.grouping import RawPage
 from clustering.dom.addresses import BadAddress, normalise_url
+from clustering.dom.page import MAX_BYTES, PageTooLarge
+from clustering.services.children.limits import CallStopped, ChildrenBusy, call_when_free
 from rules.algorithms.by_hand.sandbox import StylesheetRefused
-from rules.algorithms.running.matching import match_page
+from rules.algorithms.running.matching import Clusters, Match, match_page
 from rules.algorithms.running.record_lines import (
     Line,
     SiteRules,
@@ -21,8 +25,13 @@ from rules.algorithms.running.record_lines import (
     lines_of_extracted,
 )
 from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
-from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here
-from rules.bundle.limited_child import packed
+from rules.algorithms.running.run_rule import (
+    STOPPED,
+    STYLESHEET_FAILED,
+    TOO_LARGE,
+    extract_here,
+)
+from rules.bundle.limited_child import match_in_child, packed
 from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs
 
 # An XPath may take the square of a page's elements: with 100,000 `<br>` one took 20 seconds.
@@ -30,6 +39,9 @@ from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs
 # after LEARNT_SECONDS.
 MAX_TAGS_HERE: Final = 10_000
 LEARNT_SECONDS: Final = 1.0
+# Telling the cluster of a page takes time and memory by its bytes: of 3 MB up to 1.9 seconds and 490 MB (benchmark
+# hostile). Of a page that is larger than nearly all it is told where that can be stopped.
+MAX_BYTES_HERE: Final = 1_000_000
 
 
 def lines_of(
@@ -42,12 +54,33 @@ def lines_of(
     """
     given_url = page.url
     page = _with_normalised_url(page)
-    match = match_page(page, site.clusters)
+    match = find_cluster(page, site.clusters)
     rule = site.rule_for(match.cluster) if match.cluster is not None else None
     if rule is None:
         return [line_without_rule(given_url, match)]
     extracted = extract(page, rule, nodes=nodes, in_child=in_child)
     return lines_of_extracted(given_url, rule, extracted, match.cluster or "")
+
+
+def find_cluster(page: RawPage, clusters: Clusters) -> Match:
+    """Return which cluster a page belongs to, and why; none where that had to be stopped."""
+    if len(page.body) <= MAX_BYTES_HERE:
+        return match_page(page, clusters)
+    if len(page.body) > MAX_BYTES:
+        return Match(None, clusters.variant, str(PageTooLarge(len(page.body))), TOO_LARGE)
+    try:
+        found = call_when_free(
+            match_in_child,
+            page.body,
+            page.content_type,
+            page.url,
+            page.inbound_xpath,
+            orjson.dumps(clusters),
+        )
+    except (CallStopped, ChildrenBusy) as stopped:
+        why = f"To tell its cluster was stopped: {stopped}."
+        return Match(None, clusters.variant, why, STOPPED)
+    return Match(**found)
 
 
 def _with_normalised_url(page: RawPage) -> RawPage:

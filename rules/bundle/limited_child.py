@@ -1,4 +1,4 @@
-"""What a limited child does for `limits`: answer questions about pages by hand-written rules."""
+"""What a limited child does for `limits` and `extraction`: read pages by the rules of people."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+import orjson
 from lxml import etree
 from lxml.etree import _Element
 from lxml.html import HtmlElement
@@ -18,6 +19,7 @@ from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
 from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
+from rules.algorithms.running.matching import clusters_from_json, match_page
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, extract_here, transform
 from rules.algorithms.running.value_looks import ValueLooks
@@ -120,6 +122,14 @@ def _extract(question: Mapping[str, Any], page: RawPage) -> dict[str, Any]:
 def _check(stylesheet: str) -> None:
     """Check a stylesheet by the sandbox, once. Raises StylesheetRefused."""
     read_stylesheet(stylesheet.encode())
+
+
+def match_in_child(
+    body: bytes, content_type: str, url: str, inbound_xpath: str, clusters: bytes
+) -> dict[str, Any]:
+    """Return as JSON which of a site's clusters, which are JSON too, a page belongs to."""
+    page = RawPage(url, body, content_type, inbound_xpath)
+    return asdict(match_page(page, clusters_from_json(orjson.loads(clusters))))
 
 
 _RUNS: dict[str, Callable[[Mapping[str, Any], RawPage], object]] = {

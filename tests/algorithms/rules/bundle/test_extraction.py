@@ -8,14 +8,23 @@ import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
+from clustering.dom.page import MAX_BYTES
 from clustering.services.children.limits import WALL_SECONDS
 from clustering.services.pages.source_pages import SourcePage
 from rules.algorithms.running.record_lines import Line, SiteRules
 from rules.algorithms.running.records import RunnableRule
-from rules.algorithms.running.run_rule import STOPPED
-from rules.bundle import bundle
-from rules.bundle.extraction import MAX_TAGS_HERE, extract
+from rules.algorithms.running.run_rule import STOPPED, TOO_LARGE
+from rules.bundle import bundle, extraction
+from rules.bundle.extraction import (
+    MAX_BYTES_HERE,
+    MAX_TAGS_HERE,
+    extract,
+    find_cluster,
+    lines_of,
+)
 from tests.algorithms.rules.bundle.test_bundle import made_bundle
+from tests.algorithms.rules.running import test_run_rule as cast
+from tests.apps.clustering.children import burdens
 
 SHEET = (
     '<xsl:stylesheet version="1.0" '
@@ -57,6 +66,43 @@ def test_a_rule_from_elsewhere_is_stopped_whatever_it_says_of_itself() -> None:
     assert page.body.count(b"<") < MAX_TAGS_HERE
 
     assert STOPPED == extract(page, rule(CUBE), in_child=True).reason
+
+
+def test_a_large_page_is_in_the_cluster_of_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [
+        RawPage("http://s.example/p/1", cast.PAGE),
+        RawPage("http://s.example/p/2", b"<form><input></form>"),
+    ]
+    clusters = made_bundle().rules.clusters
+    here = [find_cluster(page, clusters) for page in pages]
+
+    monkeypatch.setattr(extraction, "MAX_BYTES_HERE", 10)
+
+    assert here == [find_cluster(page, clusters) for page in pages]
+    assert ["products", None] == [match.cluster for match in here]
+
+
+def test_a_page_whose_cluster_takes_too_much_to_tell_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extraction, "match_in_child", burdens.heavy_whatever)
+    small, large = (
+        SourcePage("1", "http://s.example/p/1", cast.PAGE + b" " * n) for n in (0, MAX_BYTES_HERE)
+    )
+
+    read, stopped = made_bundle().extract([small, large])
+
+    assert "Oak desk" == read.values["name"]
+    assert (STOPPED, None) == (stopped.reason, stopped.cluster)
+    assert "more than 5 seconds of a processor" in stopped.why
+
+
+def test_a_page_that_nothing_parses_has_no_cluster() -> None:
+    page = RawPage("http://s.example/p/1", b" " * (MAX_BYTES + 1))
+
+    (line,) = lines_of(page, made_bundle().rules)
+
+    assert (TOO_LARGE, None) == (line.reason, line.cluster)
 
 
 def test_rules_of_bundles_count_as_from_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
