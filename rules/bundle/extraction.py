@@ -39,8 +39,8 @@ from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs
 # after LEARNT_SECONDS.
 MAX_TAGS_HERE: Final = 10_000
 LEARNT_SECONDS: Final = 1.0
-# Telling the cluster of a page takes time and memory by its bytes: of 3 MB up to 1.9 seconds and 490 MB (benchmark
-# hostile). Of a page that is larger than nearly all it is told where that can be stopped.
+# Telling the cluster of a page takes time and memory by its bytes: of 3 MB up to 1.9 seconds and 490 MB
+# (benchmarks.hostile). Of a page that is larger than nearly all it is told where that can be stopped.
 MAX_BYTES_HERE: Final = 1_000_000
 
 
@@ -69,7 +69,7 @@ def find_cluster(page: RawPage, clusters: Clusters) -> Match:
     if len(page.body) > MAX_BYTES:
         return Match(None, clusters.variant, str(PageTooLarge(len(page.body))), TOO_LARGE)
     try:
-        found = call_when_free(
+        answer = call_when_free(
             match_in_child,
             page.body,
             page.content_type,
@@ -80,7 +80,7 @@ def find_cluster(page: RawPage, clusters: Clusters) -> Match:
     except (CallStopped, ChildrenBusy) as stopped:
         why = f"To tell its cluster was stopped: {stopped}."
         return Match(None, clusters.variant, why, STOPPED)
-    return Match(**found)
+    return Match(**answer)
 
 
 def _with_normalised_url(page: RawPage) -> RawPage:

@@ -23,6 +23,7 @@ from clustering.models import (
 from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
 from clustering.services.clusters.clustering_store import create_memberships
 from clustering.services.clusters.current_changes import apply_changes
+from clustering.services.clusters.current_clusterings import lock_clusters
 from clustering.services.clusters.grouped_pages import GroupedPage
 from clustering.services.clusters.observer_processes import observe_few, observe_stored
 from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
@@ -177,8 +178,8 @@ def _arrivals(site: Site, clustering: Clustering) -> list[int]:
 
 
 def _locked_if_current(clustering: Clustering) -> bool:
-    """Lock the site and its clustering, and return whether it is still the current one."""
-    Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
+    """Lock the clusters of a site and its clustering, and return whether it is still the current one."""
+    lock_clusters(clustering.site_id)
     rows = Clustering.objects.select_for_update(no_key=True).filter(
         pk=clustering.pk, is_current=True
     )

@@ -25,6 +25,7 @@ from clustering.models import (
 )
 from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import apply_changes
+from clustering.services.clusters.current_clusterings import lock_clusters
 from clustering.services.clusters.grouped_pages import GroupedPage, GroupFigures
 from clustering.services.pages.stored_pages import StoredPage
 from vertex.core.models import Site
@@ -85,7 +86,7 @@ def store_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> dict
     """
     with transaction.atomic():
         run.renew(message="storing")
-        Site.objects.select_for_update(no_key=True).get(pk=site.pk)
+        lock_clusters(site.pk)
         clustering = _write_clustering(run, site, outcome)
         cluster_by_group = _find_clusters(clustering, outcome)
         _write_figures(clustering, outcome, cluster_by_group)

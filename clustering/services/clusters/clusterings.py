@@ -17,6 +17,7 @@ from clustering.models import Clustering, ClusterReview, Page, PageMembership
 from clustering.services.clusters.clustering_runs import cluster_site
 from clustering.services.clusters.clustering_store import delete_clusterings, switch_current
 from clustering.services.clusters.current_changes import apply_changes
+from clustering.services.clusters.current_clusterings import lock_clusters
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
@@ -103,7 +104,7 @@ CLUSTER_SITE = JobKind(
 def make_current(*, clustering: Clustering, actor: User | None) -> None:
     """Make a clustering the site's current one and reapply people's changes."""
     with transaction.atomic():
-        Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
+        lock_clusters(clustering.site_id)
         clustering.refresh_from_db(fields=["is_current"])
         if clustering.is_current:
             return
@@ -117,7 +118,7 @@ def make_current(*, clustering: Clustering, actor: User | None) -> None:
 def drop_clustering(*, clustering: Clustering, actor: User | None) -> None:
     """Delete a clustering. Raises ValidationError for the current one and one with reviews."""
     with transaction.atomic():
-        Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
+        lock_clusters(clustering.site_id)
         clustering.refresh_from_db(fields=["is_current"])
         if clustering.is_current:
             raise ValidationError(

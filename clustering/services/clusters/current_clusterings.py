@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.core.exceptions import ValidationError
+from django.db import connection
 
 from clustering.algorithms.published import keyclus
 from clustering.models import Cluster, Clustering, PageMembership
 from vertex.core.models import Site
 
+CLUSTERS: Final = (
+    1  # what is locked by numbers of sites: PostgreSQL knows such locks by two numbers
+)
+
+
+def lock_clusters(site: int) -> None:
+    """Wait until nobody else changes the clusters of a site; others wait until the transaction ends.
+
+    The row of the site is no such lock: what a crawl stores is counted there, and one change of many pages
+    would hold up all crawls of a process. On SQLite one transaction writes at a time.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CLUSTERS, site])
+
 
 def locked_clustering(site: Site) -> Clustering:
-    """Lock the site and its current clustering until the transaction ends; return the latter.
+    """Lock the clusters of a site and its current clustering until the transaction ends; return the latter.
 
     Whoever changes clusters takes the two locks in this order. Raises ValidationError where there
     is none.
     """
-    Site.objects.select_for_update(no_key=True).get(pk=site.pk)
+    lock_clusters(site.pk)
     rows = Clustering.objects.select_for_update(no_key=True).without_model()
     clustering = rows.filter(site=site, is_current=True).first()
     if clustering is None:

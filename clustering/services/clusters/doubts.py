@@ -18,7 +18,7 @@ from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.models import ClusterAnswer, ClusterDoubt, Clustering, Page, PageMembership
 from clustering.services.clusters.cluster_answers import holding_answers
 from clustering.services.clusters.clusterings import assignments, clustering_request
-from clustering.services.clusters.current_clusterings import locked_clustering
+from clustering.services.clusters.current_clusterings import lock_clusters, locked_clustering
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.jobs import JobExists, JobRun, Work
 from vertex.core.services.jobs.requests import JobRequest, enqueue
@@ -99,7 +99,7 @@ def undo_answer(*, answer: ClusterAnswer, actor: User | None) -> Job | None:
 def take_back_answer(*, answer: ClusterAnswer, actor: User | None) -> None:
     """Undo an answer; the clusters stay as they are. Raises ValidationError for an undone one."""
     with transaction.atomic():
-        Site.objects.select_for_update(no_key=True).get(pk=answer.site_id)
+        lock_clusters(answer.site_id)
         rows = ClusterAnswer.objects.filter(pk=answer.pk, undone_at=None)
         if not rows.update(undone_at=timezone.now()):
             raise ValidationError("this answer is undone already")
@@ -113,7 +113,7 @@ def redo_answer(*, answer: ClusterAnswer, actor: User | None) -> Job | None:
     Raises ValidationError for one in force, and where the doubt has another answer.
     """
     with transaction.atomic():
-        Site.objects.select_for_update(no_key=True).get(pk=answer.site_id)
+        lock_clusters(answer.site_id)
         answer.refresh_from_db(fields=["undone_at"])
         if answer.undone_at is None:
             raise ValidationError("this answer is in force already")

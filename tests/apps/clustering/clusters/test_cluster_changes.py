@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from clustering.models import (
     Cluster,
@@ -27,6 +28,13 @@ from clustering.services.clusters.cluster_changes import (
     undo_change,
 )
 from clustering.services.clusters.current_changes import apply_changes
+from clustering.services.pages.pages import (
+    SiteVisits,
+    Visit,
+    prepare_visits,
+    store_visits_of_sites,
+)
+from clustering.services.sites.sites import change_site
 from tests.apps.clustering.api_cast import page_of
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_cluster, shop_of
 from vertex.core.models import AuditEntry, Site, User
@@ -381,3 +389,40 @@ def test_of_two_people_who_change_clusters_at_once_none_is_lost() -> None:
     assert {"books": 2, "news": 8} == n_by_extent(shop)
     assert 6 == ClusterChange.objects.count()
     assert 1 == Site.objects.count()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_pages_are_stored_and_settings_changed_while_somebody_changes_the_clusters() -> None:
+    shop = shop_of({"books": "ab", "news": "xy"})
+    other = shop_of({"lamps": "c"}, name="other")
+    seen = prepare_visits(
+        [Visit(f"{shop.site.root_url}new", b"<p>new", timezone.now(), is_given=True)]
+    )
+
+    def store_and_change() -> None:
+        try:
+            refuse_to_wait()
+            with transaction.atomic():
+                store_visits_of_sites([SiteVisits(other.site, []), SiteVisits(shop.site, seen)])
+            change_site(site=shop.site, actor=None, title="The shop")
+            with pytest.raises(OperationalError, match="lock timeout"):
+                move_pages(
+                    site=shop.site, pages=shop.pks("a"), to=shop.clusters["news"], actor=None
+                )
+        finally:
+            connection.close()
+
+    with transaction.atomic(), ThreadPoolExecutor(1) as others:
+        merge_clusters(cluster=shop.clusters["news"], into=shop.clusters["books"], actor=None)
+        others.submit(store_and_change).result()
+
+    assert {"books": "abxy"} == shown(shop)
+    assert Page.objects.filter(url__endswith="/new", state=Page.State.STORED).exists()
+    assert "The shop" == Site.objects.get(pk=shop.site.pk).title
+
+
+def refuse_to_wait() -> None:
+    """Have whatever waits for another transaction fail, on the connection of this thread."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '500ms'")

@@ -14,7 +14,7 @@ from clustering.services.sites.site_fetching import change_fetching
 from tests.apps.clustering.children import burdens
 from tests.apps.clustering.crawl.test_fetch_service import all_ended, go_on_until
 from tests.apps.clustering.fake_host import Answer, FakeHost, moved, page
-from tests.apps.clustering.members_club import HTML, LOG_IN, Club
+from tests.apps.clustering.members_club import FORM, HTML, LOG_IN, Club
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import create_here, enqueue
@@ -231,7 +231,7 @@ def test_what_is_entered_goes_to_the_site_only(form: bytes, problem: str) -> Non
 )
 def test_the_form_is_sent_where_a_browser_sends_it(base: str, action: str, sent_to: str) -> None:
     with Club("a") as club:
-        form = club.routes["/login"].body.replace(b"/enter", action.encode())
+        form = FORM.body.replace(b"/enter", action.encode())
         club.routes["/login"] = Answer(b"<base href='%s'>" % base.encode() + form, headers=HTML)
         crawl(club_site(club))
         posted = [request.path for request in club.asked if request.method == "POST"]
