@@ -1,4 +1,4 @@
-"""The composition root: settings, addresses, workers, pages that span all apps; at its bottom `core`.
+"""The composition root: settings, addresses, workers, pages of all apps; at its bottom `core`.
 
 settings      all settings; what an installation may change is read by `environment`
 urls          which address leads where

@@ -1,4 +1,4 @@
-"""The whole API: each app's routes, that which imports a site, the schema, and the page to try them on."""
+"""The whole API: each app's routes, the import of a site, the schema, and the page to try them."""
 
 from __future__ import annotations
 

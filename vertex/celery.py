@@ -112,7 +112,7 @@ app.conf.beat_schedule = {
 
 @celeryd_init.connect
 def tell_where_time_went(**_kwargs: object) -> None:
-    """Have a process that ends for the processor time of a step say what it was doing; forks inherit that."""
+    """Have a process that ends for a step's processor time tell what it did; forks inherit that."""
     faulthandler.register(signal.SIGXCPU, file=2, all_threads=False, chain=True)
 
 
@@ -125,7 +125,7 @@ def watch_connections(**_kwargs: object) -> None:
 
 @worker_ready.connect
 def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
-    """Warn of a RabbitMQ that closes the channel of a worker whose job takes longer than 30 minutes."""
+    """Warn of a RabbitMQ that closes a worker's channel when a job takes more than 30 minutes."""
     if not is_rabbitmq(BROKER):
         return
     version = str(sender.connection.connection.server_properties.get("version", ""))

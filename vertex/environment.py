@@ -120,7 +120,10 @@ def database(name: str, default: str | None) -> dict[str, Any]:
 
 
 def mail_server(name: str) -> tuple[str, int, str, str, bool, bool]:
-    """Return host (blank: none), port, user, password, whether TLS is spoken at once, whether by STARTTLS."""
+    """Return host, port, user, password, whether TLS is spoken at once, whether by STARTTLS.
+
+    Where there is no mail server, the host is blank.
+    """
     value = text(name, "")
     if not value:
         return "", 25, "", "", False, False
@@ -153,7 +156,7 @@ def provider(name: str, *, needs_tls: bool) -> str:
 
 
 def origins(url: str, hosts: list[str]) -> list[str]:
-    """Return where a browser may be sent to log in: the provider's address and its further hosts."""
+    """Return where a browser may be sent to log in: the provider's address and further hosts."""
     if not url:
         return []
     parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""What goes on around every request: old sessions end, what is missing is asked for, times are local."""
+"""Around every request: old sessions end, what is missing is asked for, times are local."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SECOND_FACTOR = Missing(
 
 
 def answer_heads(get_response: GetResponse) -> GetResponse:
-    """Answer HEAD, by which uptime checks and link checkers ask, as GET; the server sends no body."""
+    """Answer HEAD, as uptime and link checkers send it, like GET; the server sends no body."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.method != "HEAD":

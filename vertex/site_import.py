@@ -369,7 +369,7 @@ def import_site(
 
 @contextmanager
 def _opened(file: Path, name: str) -> Iterator[_Export]:
-    """Open an export whose site is to get a name, or its own. What is wrong with it raises NotAnExport.
+    """Open an export whose site gets a name, or keeps its own. Raises NotAnExport if it is flawed.
 
     Raises SiteExists where there is a site of that name.
     """
@@ -413,7 +413,7 @@ def _refuse_taken_name(name: str) -> None:
 
 
 def _check_members(archive: zipfile.ZipFile, *, n_packed: int) -> None:
-    """Refuse files that an export does not have, and more bytes than it could have or the disk takes."""
+    """Refuse files that no export has, and more bytes than one could have or the disk takes."""
     names = archive.namelist()
     strange = next((name for name in names if not MEMBER.fullmatch(name)), None)
     if strange is not None:
@@ -522,7 +522,7 @@ class _Numbers:
         )
 
     def keep(self, model: str, new_by_old: Iterable[tuple[int, int]]) -> None:
-        """Keep the numbers of rows. Raises sqlite3.IntegrityError where the file has a row twice."""
+        """Keep the numbers of rows. Raises sqlite3.IntegrityError if the file has a row twice."""
         rows = ((model, _number(old), new) for old, new in new_by_old)
         self._database.executemany("INSERT INTO numbers VALUES (?, ?, ?)", rows)
 
@@ -751,7 +751,7 @@ def _snapshot_extracted(number: int, new: NewNumber) -> int:
 
 
 def _change_detail(detail: Row, new: NewNumber) -> Row:
-    """Renumber what a person's change of clusters holds: pages, parts by cluster, clusters of groups."""
+    """Renumber the detail of a cluster change: pages, parts by cluster, clusters of groups."""
     listed = _listed("clustering.page")
     changed = dict(detail)
     if "pages" in detail:
@@ -841,7 +841,7 @@ def _check_json(each: models.JSONField[Any, Any], value: Any) -> None:
 
 
 def _has_form(value: Any, form: Any) -> bool:
-    """Return whether JSON is what is written for a type: a plain one, a dataclass or a TypedDict."""
+    """Return whether JSON has the form of a type: a plain one, a dataclass or a TypedDict."""
     parts = get_args(form)
     if form is Any:
         return True
@@ -862,7 +862,7 @@ def _has_form(value: Any, form: Any) -> bool:
 
 
 def _has_keys(value: Row, form: Any) -> bool:
-    """Return whether an object has the keys of a dataclass or TypedDict, but for what need not be there."""
+    """Return whether an object has the required keys of a dataclass or TypedDict, in their form."""
     if is_typeddict(form):
         required = form.__required_keys__
     else:
@@ -881,7 +881,7 @@ def _check_cluster_change(row: Row) -> None:
 
 
 def _check_rule(row: Row) -> None:
-    """Refuse a stylesheet that nobody could save here, and attributes that no vertical could have."""
+    """Refuse a stylesheet that nobody could save and attributes that no vertical could have."""
     read_stylesheet(row["stylesheet"].encode())
     for written in row["schema"]:
         problems = problems_of(AttributeType.from_json(written))

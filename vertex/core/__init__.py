@@ -1,4 +1,4 @@
-"""What every app stands on: sites, people, jobs, files handed in, and the plumbing of pages and API.
+"""What every app stands on: sites, people, jobs, files handed in, and plumbing of pages and API.
 
 storage     the page store: bodies under the hash of their content, verified when read
 texts       make text fit for the database, whatever it was read from

@@ -2,7 +2,7 @@
 
 
 class AlreadyExists(Exception):
-    """What should be made is already there: a site of that name, an unfinished job for the same work."""
+    """What is to be made is there: a site of that name, an unfinished job for the same work."""
 
 
 class TooBusy(Exception):

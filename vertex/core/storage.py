@@ -62,7 +62,7 @@ class BodyDamaged(Exception):
 
 
 class StoreAway(Exception):
-    """The page store cannot be reached, or is not this installation's: what is in it is not known now."""
+    """The page store is out of reach or not this installation's: its content is unknown now."""
 
 
 class DiskFull(Exception):
@@ -88,7 +88,7 @@ class PageStore:
     """Bodies by the sha256 of their bytes, in 16 folders: a batch then syncs few."""
 
     def __init__(self, folder: Path, owner_of: Callable[[Path], str] | None = None) -> None:
-        """`owner_of` returns the id that the store in a folder must carry; without it any store will do."""
+        """`owner_of` returns the id a folder's store must carry; without it any store will do."""
         self.folder = folder
         self.owner_of = owner_of
 
@@ -152,7 +152,7 @@ class PageStore:
         return [name for name, _ in named]
 
     def read(self, name: str) -> bytes:
-        """Return a body, verified. Raises BodyMissing or BodyDamaged, or StoreAway where nobody can know."""
+        """Return a verified body. Raises BodyMissing, BodyDamaged, or StoreAway if out of reach."""
         path = self._path(name)
         if _notes is not None:
             os.write(_notes, name.encode() + b"\n")
@@ -192,7 +192,7 @@ class PageStore:
         return False
 
     def names(self) -> Iterator[str]:
-        """Yield the names of all bodies in order; what killed processes left behind goes on the way."""
+        """Yield all bodies' names in order, removing what killed processes left behind."""
         for folder in sorted(self.folder.glob("[0-9a-f]")):
             for path in sorted(folder.iterdir()):
                 if path.suffix == ".zst":

@@ -6,7 +6,7 @@ REPLACEMENT = "\ufffd"
 
 
 def storable(text: str, max_length: int | None = None) -> str:
-    r"""Return the text as any database takes it: NUL and lone surrogates become U+FFFD, the rest stays.
+    r"""Return text as any database takes it: NUL, lone surrogates become U+FFFD, the rest stays.
 
     >>> storable("a\0b", 2)
     'a\ufffd'

@@ -77,7 +77,7 @@ class Thing(NamedTuple):
 
 
 def take_tour(console: Console, *, max_pages: int | None = None) -> None:
-    """Go through all steps; doing it again is quick and changes nothing that people changed meanwhile.
+    """Go through all steps; repeated, it is quick and changes nothing that people changed.
 
     Raises DemoRefused, SiteExists, and at its end DemoIncomplete where parts of it failed.
     """
@@ -214,7 +214,7 @@ def plan_clustering(site: Site, _max_pages: int | None) -> list[str] | str:
 
 
 def plan_samples(site: Site, _max_pages: int | None) -> list[str] | str:
-    """Draw samples where none were drawn since the clusters were made; lists and the like get none."""
+    """Draw samples where none were drawn since clustering; lists and the like get none."""
     current = _current(site)
     if current is None:
         return "no clusters yet"
@@ -225,7 +225,7 @@ def plan_samples(site: Site, _max_pages: int | None) -> list[str] | str:
 
 
 def plan_annotations(site: Site, _max_pages: int | None) -> list[str] | str:
-    """Import what stands where on the first samples of the cluster that holds most of a site's things."""
+    """Import what stands where on the first samples of the cluster with most of a site's things."""
     cluster = main_cluster(site)
     if cluster is None:
         return "no page of a thing yet"

@@ -43,7 +43,7 @@ def let_people_in(console: Console) -> None:
 
 
 def _password_shown(user: User | None, password: str | None) -> str:
-    """Return the password; of an account that was there before or changed, only what is known of it."""
+    """Return the password; of an older or changed account, only what is known of it."""
     if user is None:
         return password or ""
     if password is None:

@@ -1,4 +1,4 @@
-"""Serve the demo's sites on loopback, each at a port of its own, and let this process fetch from there."""
+"""Serve the demo's sites on loopback, each at its own port, and let this process fetch there."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def url_of(name: str) -> str:
 
 @contextmanager
 def sites_served() -> Iterator[None]:
-    """Serve the sites that no other process serves, as long as the block lasts. Raises DemoRefused."""
+    """While the block lasts, serve the sites that no other process serves. Raises DemoRefused."""
     with ExitStack() as stack:
         for name, port in ports().items():
             while not _is_served(name, port):
@@ -88,7 +88,7 @@ def show_editions(servers: Iterable[DemoServer]) -> None:
 
 
 def edition_of(name: str) -> str:
-    """Return the edition in which a site is to be served; the first where nobody asked for another."""
+    """Return the edition in which to serve a site; the first if nobody asked for another."""
     try:
         edition = _edition_path(name).read_text().strip()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Running an installation: broker, worker logs, web server, supervision, health, metrics, logs, traces.
+"""Running an installation: broker, web server, supervision, health, metrics, logs and traces.
 
 supervision        several processes as one: started, started again when dead, stopped together
 gunicorn           how the web server serves; patient_worker waits for no client, by kept_answers

@@ -111,7 +111,7 @@ def _expiry_of(line: bytes) -> float | None:
 
 
 def cache_settings(url: str, folder: Path) -> Mapping[str, Any]:
-    """Return the cache of an installation, as Django wants it: Redis, or files where no address is given."""
+    """Return an installation's cache as Django wants it: Redis, or files without an address."""
     if url:
         return {"BACKEND": "vertex.running.redis_cache.PatientRedisCache", "LOCATION": url}
     return {

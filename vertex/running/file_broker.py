@@ -1,4 +1,4 @@
-"""The broker that needs no server: a folder of messages, read and written so that several workers share it.
+"""The broker that needs no server: a folder of messages that several workers share.
 
 Kombu's own transport shows a message before it is written: of 3,000 messages that three idle
 workers waited for, 144 were read empty and lost, each with an error. It also routes by a table of
@@ -25,7 +25,7 @@ LEFT_AFTER = 60.0
 
 
 class FolderChannel(filesystem.Channel):
-    """Messages as files: written under another name first, taken by renaming, which one worker alone can."""
+    """Messages as files, written under another name first; renaming lets one worker take each."""
 
     def _put(self, queue: str, payload: dict[str, Any], **_options: object) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
@@ -81,12 +81,12 @@ class Transport(filesystem.Transport):
     polling_interval = 0.05  # seconds
 
     def drain_events(self, connection: Connection, timeout: float | None = None) -> None:  # type: ignore[override]
-        """Wait for a message, but not for long: a worker that is to stop notices it only in between."""
+        """Wait briefly for a message: only in between does a worker notice that it is to stop."""
         super().drain_events(connection, timeout=timeout and min(timeout, self.polling_interval))
 
 
 def use_folder(folder: Path) -> dict[str, str]:
-    """Register this transport as `filesystem://`, and return its options for messages in the folder."""
+    """Register this transport as `filesystem://`; return its options for messages in a folder."""
     TRANSPORT_ALIASES["filesystem"] = f"{__name__}:Transport"
     folder.mkdir(parents=True, exist_ok=True)
     for path in [*folder.glob(f"*{UNWRITTEN}"), *folder.glob(f"*{TAKEN}")]:

@@ -1,4 +1,4 @@
-"""How gunicorn serves the application: `gunicorn --config python:vertex.running.gunicorn vertex.wsgi`."""
+"""How gunicorn serves us: `gunicorn --config python:vertex.running.gunicorn vertex.wsgi`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def on_starting(_server: object) -> None:
 
 
 def post_worker_init(_worker: object) -> None:
-    """Serve short requests beside a long one, and freeze what the garbage collector need not search."""
+    """Serve short requests beside a long one; freeze what garbage collection need not search."""
     sys.setswitchinterval(SWITCH)
     gc.collect()
     gc.freeze()

@@ -34,7 +34,7 @@ class NotReady(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One thing that has to be well; one that does not matter is shown and keeps nobody from serving."""
+    """One thing to be well; one that does not matter is shown and keeps nobody from serving."""
 
     name: str
     look: Callable[[], str]
@@ -54,7 +54,7 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Return check by check whether the installation can serve; status 503 if one that matters fails.
+    """Return by check whether the installation can serve; status 503 if one that matters fails.
 
     What a check says in words is for whoever may read the metrics.
     """

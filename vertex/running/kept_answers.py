@@ -18,7 +18,7 @@ PIECE: Final = 64 * 1024
 
 
 class KeptAnswer:
-    """The connection as gunicorn writes an answer to it; what it does not write is the socket's own."""
+    """The connection as gunicorn writes an answer to it; all but writing is the socket's own."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class KeptAnswer:
         return not self._kept
 
     def sendall(self, data: bytes) -> None:
-        """Send what the client takes now and keep the rest. Raises OSError where too much would be kept."""
+        """Send what the client takes now, keep the rest. Raises OSError where that is too much."""
         self._kept += data
         if not self.send_kept() and len(self._kept) > MAX_KEPT:
             self._wait()

@@ -1,4 +1,4 @@
-"""Which services the settings name: a program of the installation connects to no other by itself."""
+"""Which services the settings name: no program of the installation connects to others by itself."""
 
 from __future__ import annotations
 

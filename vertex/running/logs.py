@@ -39,7 +39,7 @@ def warn_of_allowed_networks() -> None:
 
 
 def warn_of_old_python() -> None:
-    """Log a warning where the interpreter has flaws that are mended in a later patch of the same version."""
+    """Log a warning where the interpreter has flaws that a later patch of its version mends."""
     least = SAFE_PYTHONS.get(sys.version_info[:2])
     if least is not None and sys.version_info[:3] < least:
         structlog.get_logger(__name__).warning(

@@ -1,4 +1,4 @@
-"""Figures for Prometheus: requests counted by each process, everything else asked of the database."""
+"""Figures for Prometheus: requests counted by each process, all else asked of the database."""
 
 from __future__ import annotations
 

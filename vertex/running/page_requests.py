@@ -1,4 +1,4 @@
-"""Requests whose views read strangers' pages are answered in processes with limits, all others here.
+"""Requests whose views read strangers' pages are answered in limited processes, others here.
 
 A page process is the application once more (`page_process`). It answers whole requests one by one,
 with its own connection to the database, and keeps the sample pages of clusters that are being
@@ -86,7 +86,7 @@ class PageProcess(LimitedChild):
         self._notes: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
 
     def bodies_read(self) -> list[str]:
-        """Return the names of the bodies that the process read since its start, the last one first."""
+        """Return the names of the bodies that the process read since its start, the last first."""
         self._notes.seek(0)
         names = self._notes.read().decode("ascii", "replace").split()
         return list(dict.fromkeys(reversed(names)))
@@ -107,7 +107,7 @@ class PageProcess(LimitedChild):
 
 
 class PageProcesses:
-    """The page processes of a web process; one that is free serves the same site again and again."""
+    """The page processes of a web process; a free one serves the same site again and again."""
 
     def __init__(self, n_processes: int) -> None:
         self._all = [PageProcess(number) for number in range(n_processes)]
@@ -173,7 +173,7 @@ class PageRequests:
         self._processes.close()
 
     def keeps_threads(self, path: str) -> bool:
-        """Return whether a thread waits for pages to be read while the view of a path is answered."""
+        """Return whether a thread waits for pages to be read while a path's view is answered."""
         try:
             return keeps_threads(resolve(path).func)
         except Resolver404:
@@ -217,7 +217,7 @@ class PageRequests:
 
 
 def mark_those_too_heavy(bodies: Sequence[str]) -> int:
-    """Weigh the pages that a process had read; return how many were marked, 0 where nobody can tell now."""
+    """Weigh the pages that a process had read; return how many were marked, 0 if unknown now."""
     try:
         return mark_heavy(bodies)
     except (StoreAway, DatabaseError) as error:

@@ -133,7 +133,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             answer.end()
 
     def finish_request(self, conn: TConn, fs: Future[Any]) -> None:
-        """Send what is left of an answer, then keep the connection for its next request or end it."""
+        """Send the rest of an answer, then keep the connection for its next request or end it."""
         if conn.is_large:
             self._give_place_back()
         if conn in self.reading:
@@ -230,7 +230,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             self._refuse(request, 503)
 
     def _hand_over_large(self, request: _Arriving) -> None:
-        """Have a thread read a body as it comes; refuse it where half of them do, whoever sends slowly."""
+        """Have a thread read a body as it comes; refuse it while half of the threads do so."""
         if self._take_place():
             self._hand_over(request)
         else:
@@ -273,7 +273,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         return bool(self.wsgi.keeps_threads(unquote(target.path)))
 
     def _begin_reading(self) -> None:
-        """Give threads to requests that read pages, but a quarter of them: those answer all others meanwhile.
+        """Give threads to requests that read pages, but keep a quarter to answer all others.
 
         A thread waits for a page process or a child, and these are few: one person who asks for
         many pages at once would keep everybody waiting.
@@ -308,7 +308,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.poller.unregister(request.conn.sock)
 
     def _await_taking(self, untaken: _Untaken) -> None:
-        """Have the loop send the rest of an answer; where there are too many, give up the slowest one."""
+        """Have the loop send an answer's rest; where there are too many, give up the slowest."""
         sock = untaken.conn.sock
         try:
             sock.setblocking(False)
@@ -345,7 +345,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         untaken.conn.close()
 
     def _linger(self, conn: TConn) -> None:
-        """End a connection once the client has, or after a while: so it reads the answer to its end."""
+        """End a connection after its client, or after a while, so that the answer is read whole."""
         sock = conn.sock
         self.nr_conns -= 1
         if len(self.lingering) >= MAX_LINGERING:
@@ -378,7 +378,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
 
 
 def read_head(head: bytes) -> _Head:
-    r"""Return what a head says of the body; what makes no sense is left to the parser, which refuses it.
+    r"""Return what a head says of the body; the parser refuses what makes no sense.
 
     >>> read_head(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 12").length
     12

@@ -31,13 +31,13 @@ class NotPlain(Exception):
 
 
 class JsonSerializer:
-    """What is written to Redis: integers as they are, so that it can count, and all else as JSON."""
+    """What is written to Redis: integers as they are, so that it can count; all else as JSON."""
 
     def dumps(self, value: object) -> int | bytes:
         return value if type(value) is int else as_json(value)
 
     def loads(self, written: bytes) -> Any:
-        """Return what was written. Raises NotPlain for what another version or somebody else wrote."""
+        """Return what was written. Raises NotPlain for what another program or version wrote."""
         try:
             return json.loads(written)
         except ValueError as error:
@@ -45,7 +45,7 @@ class JsonSerializer:
 
 
 class PatientRedisCache(RedisCache):
-    """A Redis that may be away: then it holds nothing, takes nothing, and is asked again in a while."""
+    """A Redis that may be away: it then holds and takes nothing, and is asked again later."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         params.setdefault("OPTIONS", {}).update(

@@ -8,7 +8,7 @@ from celery.beat import PersistentScheduler
 
 
 class Scheduler(PersistentScheduler):
-    """Celery's scheduler; alone it would be silent until the hour comes again at which it ticked last."""
+    """Celery's scheduler, which alone is silent until the time of its last tick comes again."""
 
     def tick(self, *arguments: Any, **options: Any) -> float:
         now = self.app.now()

@@ -1,4 +1,4 @@
-"""Run several processes as one: start them, pass on what they print, start the dead again, stop all."""
+"""Run several processes as one: start them, pass on their output, restart the dead, stop all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ChildFailed(Exception):
 
 @dataclass
 class Child:
-    """A process that is to run as long as the supervisor does; one that is not kept may end, well or not."""
+    """A process that runs as long as the supervisor; one that is not kept may end in any way."""
 
     name: str
     command: Sequence[str]
@@ -58,7 +58,7 @@ class Child:
 
 
 class Supervisor:
-    """Keep children running until it is told to stop; all are started by the thread that runs it."""
+    """Keep children running until told to stop; the thread that runs it starts all of them."""
 
     def __init__(
         self, children: Sequence[Child], write: Callable[[str], None], environ: Mapping[str, str]

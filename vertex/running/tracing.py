@@ -1,4 +1,4 @@
-"""Who asks, under which id, and how long the answer took: around every request, before anything else."""
+"""Who asks, with which id, and how long the answer took: around every request, first of all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}", re.ASCII)
 
 
 class TrustProxies:
-    """Read the caller's address from the proxies that stand before the application, and from no others.
+    """Read the caller's address from the proxies before the application, and from no others.
 
     Each proxy adds the address that it saw to X-Forwarded-For, so the last entries are the proxies'
     own word and everything before them may be made up.

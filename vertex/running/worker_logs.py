@@ -1,4 +1,4 @@
-"""Logs of the workers: as those of the web, each line with its job and the request that asked for it."""
+"""Logs of the workers, as those of the web: each line with its job and the request behind it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def connect(app: Celery) -> None:
 
 
 def keep_logging(**_: object) -> None:
-    """Stand in for Celery's own set-up, which would replace ours: it is left out where anybody listens."""
+    """Stand in for Celery's set-up, which would replace ours and is left out if anybody listens."""
 
 
 def warn(**_: object) -> None:

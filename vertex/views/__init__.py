@@ -1,4 +1,4 @@
-"""Pages of the browser that reach over all apps: the sites with their state, and what is shown on failures.
+"""Pages of the browser that span all apps: the sites with their state, and pages for failures.
 
 Start at `site_pages`.
 

@@ -140,7 +140,7 @@ def _counts(rows: QuerySet[Any], site: str) -> dict[int, int]:
 
 
 def next_step(facts: SiteFacts) -> NextStep:
-    """Return the first of these that holds: what is broken, what waits for a person, what is missing."""
+    """Return the first that holds: what is broken, what waits for a person, what is missing."""
     for steps in (_broken, _waiting, _missing):
         step = steps(facts)
         if step is not None:

@@ -1,4 +1,4 @@
-"""What the list of sites shows: how each one is, its records and their age, what is to be done next."""
+"""What the list of sites shows: how each one is, its records and their age, what comes next."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROBLEMS = ("failed", "refused")  # what the results of jobs call things that we
 
 
 class ShownSite(NamedTuple):
-    """A site of the list, with its facts, what is next, the job that goes on and the one that ended last."""
+    """A site of the list: facts, next step, the job at work and the one that ended last."""
 
     site: Site
     facts: SiteFacts

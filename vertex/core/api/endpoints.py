@@ -1,4 +1,4 @@
-"""What all routes do alike: check the caller, check what came in, answer, and say so in the schema."""
+"""What all routes do alike: check caller and input, answer, and say so in the schema."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def _sum_up(fields: dict[str, list[str]]) -> str:
 
 
 class ShapeErrors:
-    """Middleware: give errors that no API view answered the API's shape, such as unknown addresses."""
+    """Middleware: give the API's shape to errors outside its views, such as unknown addresses."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

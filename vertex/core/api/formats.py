@@ -17,7 +17,7 @@ MAX_JSON_BYTES = 1024 * 1024
 
 
 class StrictJSONParser(BaseParser):
-    """Read a JSON body of at most a megabyte; no NaN, no lone surrogates, no other encoding than UTF-8."""
+    """Read a JSON body of at most a megabyte in UTF-8, without NaN or lone surrogates."""
 
     media_type = "application/json"
 
@@ -58,7 +58,7 @@ class FastJSONRenderer(BaseRenderer):
 
 
 class BytesRenderer(BaseRenderer):
-    """Stand for answers that are bytes as they are, so that a client may ask for them by media type."""
+    """Stand for answers of plain bytes, so that a client may ask for them by media type."""
 
     media_type = "application/octet-stream"
     format = "bytes"

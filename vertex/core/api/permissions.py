@@ -26,7 +26,7 @@ def check_scope(request: Request, scope: str) -> None:
 
 
 def check_role(request: Request, needs: tuple[Role, Where] | None, site: Site | None) -> None:
-    """Refuse a caller without the role where it is needed; a thing of no site needs it everywhere."""
+    """Refuse a caller without the role where needed: for a thing of no site, everywhere."""
     if needs is None:
         return
     role, where = needs
@@ -42,7 +42,7 @@ def check_role(request: Request, needs: tuple[Role, Where] | None, site: Site | 
 
 
 def visible_site(request: Request, name: str) -> Site:
-    """Return the site of that name; one that the caller has no role at does not exist for the caller."""
+    """Return the site of that name; for a caller without a role there it does not exist."""
     site = Site.objects.visible_to(caller_of(request)).filter(name=name).first()
     if site is None:
         raise NotFound(f"There is no site “{name}”, or it is not yours to see.")

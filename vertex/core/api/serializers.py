@@ -1,4 +1,4 @@
-"""What the API takes and gives: shapes that check what comes in, read what goes out, and document both."""
+"""What the API takes and gives: shapes that check input, read what goes out and document both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all commands share: lines in and out, one line for an error, progress, a database that is there."""
+"""What all commands share: lines in and out, errors in one line, progress, a database check."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
 class ReaderGone(KeyboardInterrupt):
-    """Whoever read the results has closed the pipe: the work stops as if Ctrl-C had been pressed."""
+    """The reader of the results has closed the pipe: the work stops as if Ctrl-C was pressed."""
 
 
 class Lines:
@@ -99,7 +99,7 @@ def open_output(
 
 
 class WorkCommand(BaseCommand):
-    """A command as the contract wants it: results out, notices to standard error, exit status 0, 1 or 2.
+    """A command by the contract: results out, notices to standard error, exit status 0, 1 or 2.
 
     An exception named in `failures` becomes one line on standard error and status 1. Lines reported
     by `report_bad_line` make the status 1 as well, after the work is done.
@@ -167,7 +167,7 @@ class WorkCommand(BaseCommand):
     def run_here(
         self, request: JobRequest, *, report: jobs.Report = jobs.report_to_nobody
     ) -> dict[str, Any]:
-        """Do a job in this process and return its result; one that a killed run left is continued."""
+        """Do a job in this process and return its result; go on with one that a killed run left."""
         job = requests.claim_or_create(request)
         return self.finish_here(job, request.kind.work, report=report)
 

@@ -1,4 +1,4 @@
-"""The name of a body in the page store, as a column: what such a column names is kept and backed up."""
+"""A column that names a body in the page store: what it names is kept and backed up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work as rows: the database is the truth, the broker only rings; and what was refused on the way."""
+"""Work as rows: the database is the truth, the broker only rings; and refusals on the way."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SITE_NAME = RegexValidator(
 
 
 class Viewer(Protocol):
-    """What of a user decides which sites are visible: a User, whose module stands above this one."""
+    """What decides which sites a user sees; it is a User, whose module stands above this one."""
 
     pk: int
     is_active: bool

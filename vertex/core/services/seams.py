@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 
 
 class PageWeigher(Protocol):
-    """Weigh pages by themselves, in children with limits; mark those that are too heavy, return how many."""
+    """Weigh pages one by one in limited children; mark the too heavy ones, return how many."""
 
     def __call__(self, bodies: Sequence[str], /) -> int: ...
 

@@ -94,7 +94,7 @@ def user_of(request: HttpRequest) -> User:
 
 
 def send_to_log_in(request: HttpRequest) -> HttpResponse:
-    """Redirect to the log-in page and from there back; a fragment's request takes the whole page along."""
+    """Redirect to log-in and from there back; a fragment's request takes the whole page along."""
     if request.headers.get("HX-Request") != "true":
         return redirect_to_login(request.get_full_path())
     here = urlsplit(request.headers.get("HX-Current-URL", ""))

@@ -1,4 +1,4 @@
-"""Show long lists part by part: each part begins after the last row of the one before, however deep."""
+"""Show long lists part by part: each part begins after the last row before, however deep."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def words(request: HttpRequest, name: str = "q") -> str:
 
 
 def choice_of(request: HttpRequest, name: str, choices: Iterable[str], default: str = "") -> str:
-    """Return the request's choice of a filter or order; what is not among the choices is the default."""
+    """Return the request's choice of filter or order; the default if it is none of the choices."""
     wanted = request.GET.get(name, default)
     return wanted if wanted in choices else default
 

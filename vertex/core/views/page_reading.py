@@ -15,13 +15,13 @@ WAITS_FOR_CHILDREN: Final = "waits_for_children"
 
 
 def reads_pages(view: View) -> View:
-    """Have a view, or all of a class, answered where a page that goes too far ends no other request."""
+    """Have a view or class answered where a page that goes too far ends no other request."""
     setattr(view, READS_PAGES, True)
     return view
 
 
 def waits_for_children(view: View) -> View:
-    """Leave threads to others while a view, or one of a class, is answered: children read pages for it."""
+    """Leave threads to others while a view or class is answered: children read its pages."""
     setattr(view, WAITS_FOR_CHILDREN, True)
     return view
 

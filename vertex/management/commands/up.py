@@ -75,7 +75,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def announce(self, listener: socket.socket, supervisor: Supervisor) -> None:
-        """Print the address as soon as the web server answers there, and again under what the demo told."""
+        """Print the address when the web server answers, and again below what the demo told."""
         host, port = listener.getsockname()[:2]
         message = f"Vertex answers at {address(host, port)} (stop with Ctrl-C)"
         demo = [child for child in supervisor.children if child.name == "demo"]
@@ -126,7 +126,7 @@ def prepare() -> None:
 
 
 def children(listener: int, options: dict[str, Any]) -> list[Child]:
-    """Return the processes of an installation: a web server, one that fetches, workers, the clock."""
+    """Return an installation's processes: a web server, one that fetches, workers, the clock."""
     celery = [sys.executable, "-m", "celery", "--quiet", "--app", "vertex"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
     size = f"--concurrency={options['workers']}"

@@ -41,7 +41,7 @@ class Audit(ApiView):
         tags=["audit"],
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
-        """List who changed what, the newest first; for administrators, each of what they administer."""
+        """List who changed what, newest first; each administrator sees what they administer."""
         columns = {
             "site": "site__name",
             "actor": "actor_name",

@@ -58,7 +58,7 @@ class NotEmpty(Exception):
 
 
 def backup(file: Path, *, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Write everything into the file and return how much it was and which bodies could not be read."""
+    """Write everything into the file; return how much it was and which bodies were unreadable."""
     store = page_store()
     partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
     try:

@@ -202,7 +202,7 @@ class _ZstdReader(io.RawIOBase):
 
 
 def check_exists(path: Path) -> None:
-    """Raise UnreadableFile where there is nothing of that name, or the name is one that no row can hold."""
+    """Raise UnreadableFile where there is no such file, or where no row can hold its name."""
     if storable(str(path.absolute())) != str(path.absolute()):
         raise UnreadableFile(f"{storable(str(path))}: its name is not UTF-8; rename it")
     try:
@@ -212,7 +212,7 @@ def check_exists(path: Path) -> None:
 
 
 def regular_file(path: Path) -> BinaryIO:
-    """Open a regular file for reading; a pipe, device or folder raises UnreadableFile and blocks nothing."""
+    """Open a regular file for reading, without blocking. Raises UnreadableFile for all others."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:

@@ -8,7 +8,7 @@ from django.db.models import Func, TextField
 
 
 class IsoTime(Func):
-    """A time as the database writes it: making objects of a thousand times takes longer than all the rest."""
+    """A time as the database writes it: a thousand datetime objects cost more than all the rest."""
 
     output_field = TextField()
 

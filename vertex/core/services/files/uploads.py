@@ -29,7 +29,7 @@ class UploadTooLarge(Exception):
 
 
 def keep_upload(*, chunks: Iterable[bytes], name: str) -> Path:
-    """Write an uploaded file to its own folder and return its path. Raises UploadTooLarge or DiskFull."""
+    """Write an upload to its own folder and return its path. Raises UploadTooLarge or DiskFull."""
     refuse_full_disk(settings.UPLOAD_DIR)
     folder = settings.UPLOAD_DIR / uuid.uuid4().hex
     folder.mkdir(parents=True)
@@ -58,7 +58,7 @@ def _bounded(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def is_upload(path: Path) -> bool:
-    """Return whether the file was kept by `keep_upload`: its folder's name is as random as those."""
+    """Return whether `keep_upload` kept the file: its folder's name is as random as those."""
     return (
         path.parent.parent == settings.UPLOAD_DIR
         and OWN_FOLDER.fullmatch(path.parent.name) is not None

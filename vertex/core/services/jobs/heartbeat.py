@@ -32,7 +32,7 @@ def record_heartbeat(name: str, *, now: datetime | None = None) -> None:
 
 
 def read_machine_health(*, now: datetime | None = None) -> MachineHealth:
-    """Return whether the clock and the workers of each queue are alive, with what an operator should do."""
+    """Return whether the clock and each queue's workers live, and what an operator should do."""
     now = now or timezone.now()
     beat_at_by_name = dict(Heartbeat.objects.values_list("name", "at"))
     heartbeat_at = {

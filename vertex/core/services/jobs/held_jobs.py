@@ -1,4 +1,4 @@
-"""Many jobs held by one process: looked after and renewed together, each with a lease of its own."""
+"""Many jobs held by one process: looked after and renewed together, each with its own lease."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRESS_FIELDS = ["n_done", "n_total", "message", "leased_until"]
 
 @contextmanager
 def caught() -> Iterator[list[Exception]]:
-    """Yield a list that has what the block raised: one job of many may fail, and then its row tells."""
+    """Yield a list for what the block raised: one job of many may fail, and then its row tells."""
     errors: list[Exception] = []
     try:
         yield errors

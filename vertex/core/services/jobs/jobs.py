@@ -1,4 +1,4 @@
-"""Run work that survives a crash: a row holds the truth, a lease says who works, the broker only rings."""
+"""Run work that survives a crash: a row is the truth, a lease names who works, the broker rings."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def create_job(
     rings: bool = True,
     is_reserved: bool = False,
 ) -> Job:
-    """Create the row of a job and ring for a worker when the transaction commits, unless it is due later.
+    """Create a job's row and ring for a worker at the commit, unless the job is due later.
 
     One that is reserved is done by this process at once: to all others it is due a while later, so
     that none takes it away. Raises JobExists if one of the same key is unfinished. The apps ask for
@@ -275,7 +275,7 @@ def end_with(run: JobRun, error: Exception) -> None:
 
 
 def hand_back(run: JobRun) -> None:
-    """Make a job due again at once: its process is being stopped, and the next one goes on with it."""
+    """Make a job due again at once: its process is being stopped, and the next one takes over."""
     _postpone(run, wait=timedelta(0), n_tries=F("n_tries") - 1)
 
 
@@ -332,7 +332,7 @@ def cancel_job(*, job: Job, actor: User | None) -> None:
 
 
 def retry_job(*, job: Job, actor: User | None) -> None:
-    """Make a failed or cancelled job due again; it goes on from where it stopped. Raises JobExists."""
+    """Make a failed or cancelled job due again; it goes on from where it was. Raises JobExists."""
     now = timezone.now()
     ended = Job.objects.filter(pk=job.pk, state__in=[Job.State.FAILED, Job.State.CANCELLED])
     try:
@@ -358,7 +358,7 @@ def retry_job(*, job: Job, actor: User | None) -> None:
 
 
 def claimable(job: Job, now: datetime) -> JobQuerySet:
-    """Return the job's row if it can be claimed and its lease is as it was when the job was read."""
+    """Return the job's row if it can be claimed and has the same lease as when it was read."""
     rows = Job.objects.filter(pk=job.pk, lease=job.lease)
     if job.state == Job.State.RUNNING and is_gone(job.leased_by):
         return rows.filter(state=Job.State.RUNNING)
@@ -437,7 +437,7 @@ def _postpone_or_fail(run: JobRun, error: Exception) -> None:
 
 
 def _fail_or_wait(run: JobRun, error: Exception) -> None:
-    """Postpone the job to its next try; it fails after too many tries, or where the disk is full."""
+    """Postpone the job to its next try; fail it after too many tries or on a full disk."""
     n_tries, max_tries = run.held.values_list("n_tries", "max_tries").first() or (0, 0)
     message = f"{type(error).__name__}: {error}"
     if _is_disk_full(error):
@@ -457,7 +457,7 @@ def _fail_or_wait(run: JobRun, error: Exception) -> None:
 
 
 def _is_away(error: Exception) -> bool:
-    """Return whether page store or database cannot be reached, or nobody is free to do what was asked for."""
+    """Return whether page store or database is out of reach, or nobody was free for the work."""
     if isinstance(error, StoreAway | TooBusy):
         return True
     is_lost = isinstance(error, OperationalError | InterfaceError)

@@ -14,7 +14,7 @@ def this_process() -> str:
 
 
 def is_gone(process: str) -> bool:
-    """Return whether this names a process of this machine that has ended; of others nobody knows here."""
+    """Return whether a process of this machine has ended; False for processes of other machines."""
     name, _, machine = process.rpartition(":")
     host, _, pid_and_start = name.partition(":")
     pid, _, start = pid_and_start.partition(":")

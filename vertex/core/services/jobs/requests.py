@@ -78,7 +78,7 @@ def run_here(
 
 
 def claim_or_create(request: JobRequest, *, actor: User | None = None) -> Job:
-    """Return the job to do here for a request: an unfinished one that asks for the same, or a new one.
+    """Return the job to do here for a request: an unfinished one for the same, or a new one.
 
     An unfinished job that asks for something else is cancelled if its process was
     killed. Raises JobExists.

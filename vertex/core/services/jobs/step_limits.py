@@ -56,7 +56,7 @@ def limited(job_id: int) -> Iterator[None]:
 
 @contextmanager
 def limited_steps() -> Iterator[None]:
-    """Limit this process while the context lasts, as a command does that reads pages without a job."""
+    """Limit this process while the context lasts, for a command that reads pages without a job."""
     global _is_limited  # noqa: PLW0603 - limits are those of the whole process
     before = {which: resource.getrlimit(which) for which in _LIMITED}
     _is_limited = True
@@ -82,7 +82,7 @@ def begin_step() -> None:
 
 
 def take_notes_left(job_id: int) -> list[str]:
-    """Return which bodies the last step of a job had read when its process ended, the last one first.
+    """Return the bodies that a job's last step had read when its process ended, the last first.
 
     They are told once.
     """

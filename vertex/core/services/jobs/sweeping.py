@@ -1,4 +1,4 @@
-"""Look after jobs that nobody works on: ring again, end what cannot go on, drop what ended long ago."""
+"""Look after jobs that nobody works on: ring again, end stuck ones, drop those ended long ago."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def drop_old_jobs(*, now: datetime | None = None) -> int:
 
 
 def _detach_rows(job_pks: list[int]) -> None:
-    """Detach rows of any app from old jobs in batches, so that no statement locks millions of rows."""
+    """Detach rows of all apps from old jobs in batches, so that none locks millions of rows."""
     for relation in Job._meta.get_fields(include_hidden=True):
         if not isinstance(relation, ForeignObjectRel) or relation.on_delete is not SET_NULL:
             continue

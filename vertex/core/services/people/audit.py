@@ -21,7 +21,7 @@ def record(
     site: Site | None = None,
     detail: dict[str, Any] | None = None,
 ) -> AuditEntry:
-    """Write an audit row; `actor` is None where the command line acts on the operator's authority."""
+    """Write an audit row; `actor` is None where a command acts on the operator's authority."""
     [entry] = record_each(
         actor=actor, action=action, subject=subject, site=site, details=[detail or {}]
     )

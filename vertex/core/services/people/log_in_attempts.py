@@ -145,7 +145,7 @@ def begins_too_often(request: HttpRequest) -> bool:
 
 
 def network_of(address: str) -> str:
-    """Return what is counted as one address: an IPv4 address, an IPv6 network, blank where unknown."""
+    """Return what counts as one address: an IPv4 address, an IPv6 network; blank if unknown."""
     try:
         parsed = ipaddress.ip_address(address.strip())
     except ValueError:

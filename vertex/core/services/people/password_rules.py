@@ -18,7 +18,7 @@ KEYS_IN_ORDER: Final = (
 
 
 class VariedPasswordValidator:
-    """Refuse passwords that repeat few characters, or that run along the alphabet or the keyboard."""
+    """Refuse passwords that repeat few characters or run along the alphabet or keyboard."""
 
     def validate(self, password: str, user: User | None = None) -> None:  # noqa: ARG002 - the framework's signature
         text = password.casefold()

@@ -159,7 +159,7 @@ def remove_role(*, user: User, site: Site | None = None, actor: User | None) -> 
 
 
 def set_superuser(*, user: User, is_superuser: bool, actor: User | None) -> None:
-    """Make a person an administrator of the installation, or no longer one. Raises LastAdministrator.
+    """Make a person administrator of the installation, or no longer. Raises LastAdministrator.
 
     One has every role at every site, whatever roles are given or taken away.
     """
@@ -221,7 +221,7 @@ def change_password(*, user: User, password: str, actor: User | None) -> None:
 
 
 def set_password(*, user: User, password: str, actor: User | None) -> None:
-    """Set a password on an administrator's authority, however weak. Raises AccountClosed or NoPassword."""
+    """Set a password by an administrator's word, even weak. Raises AccountClosed or NoPassword."""
     with _locked(user):
         _check_can_have_password(user)
         _set_password(user, password)
@@ -258,7 +258,7 @@ def _check_can_have_password(user: User) -> None:
 
 
 def _renew_password(user: User) -> str:
-    """Set a new random password; whoever forgot the old one has waited for failed attempts enough."""
+    """Set a new random password and forget failed attempts: the person has waited enough."""
     LogInAttempt.objects.filter(username=user.username.lower()).delete()
     password = random_password()
     _set_password(user, password, must_change=True)

@@ -1,4 +1,4 @@
-"""Seal what the database keeps and nobody may read there, such as the passwords by which a site is logged in.
+"""Seal what the database keeps and nobody may read there, such as passwords to log in at sites.
 
 The key follows from the installation's secret key and stands in no table: a copy of the database, a
 backup or an export holds nothing that can be read without it.

@@ -69,7 +69,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def work_word(request: HttpRequest) -> HttpResponse:
-    """Answer with a word that changes when a job of the site begins or ends: open pages ask for it."""
+    """Answer with a word that changes when a site's job begins or ends; open pages ask for it."""
     visible = Job.objects.visible_to(user_of(request))
     name = words(request, "site")
     return _word_of(visible.filter(site__name=name) if name else visible)

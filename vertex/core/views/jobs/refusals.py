@@ -40,7 +40,7 @@ def refusals(request: HttpRequest) -> HttpResponse:
 
 
 def recent_codes(visible: QuerySet[Refusal], chosen_code: str) -> list[str]:
-    """Return the codes of the newest refusals: counting all of them would take as long as there are many."""
+    """Return the newest refusals' codes: counting all takes longer the more there are."""
     recent = visible.order_by("-id").values_list("code", flat=True)[:RECENT]
     codes = sorted(set(recent) | ({chosen_code} - {""}))
     return codes[:CODES_SHOWN]

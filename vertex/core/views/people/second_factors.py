@@ -62,7 +62,7 @@ class ConfirmByCodeView(steps.ReauthenticateView):  # type: ignore[misc]
 
 
 class PasskeyLogInView(passkeys.LoginWebAuthnView):  # type: ignore[misc]
-    """Log-in by a passkey alone. What it begins is kept for minutes, and few are begun from one network."""
+    """Log in by a passkey alone; beginnings are kept for minutes, and few from one network."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if log_in_attempts.begins_too_often(request):
