@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -11,10 +10,8 @@ from clustering.algorithms.clusterers import CLUSTERERS, parameter_lines
 from clustering.algorithms.parameters import BadParameter, Value, parse_values
 from clustering.models import Clustering
 from clustering.services.clusters import clusterings
-from clustering.services.looks.thumbnails import thumbnails_request
+from clustering.services.looks.thumbnails import start_drawing
 from vertex.core.management.output import WorkCommand, whole_number
-from vertex.core.services.jobs.jobs import JobExists
-from vertex.core.services.jobs.requests import enqueue
 
 
 class Command(WorkCommand):
@@ -65,8 +62,7 @@ class Command(WorkCommand):
             with self.progress(f"{site.name}: clustering", site.n_pages) as advance:
                 result = self.run_here(request, report=advance)
             if not options["compare"]:
-                with suppress(JobExists):  # the one that is unfinished draws them
-                    enqueue(thumbnails_request(site=site))
+                start_drawing(site=site)
             clustering = Clustering.objects.without_model().get(pk=result["clustering"])
             for line in clusterings.assignments(clustering):
                 lines.write(line)

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from clustering.models import ClusterAnswer, Clustering
 from clustering.services.clusters import doubts
+from clustering.services.looks.thumbnails import start_drawing
 from vertex.core.management.output import WorkCommand
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobExists
@@ -71,4 +72,5 @@ class Command(WorkCommand):
                 f"the answer is kept, but {unfinished}; it is followed when the site "
                 "is clustered next"
             ) from unfinished
+        start_drawing(site=site)
         return Clustering.objects.without_model().get(pk=result["clustering"])

@@ -1,4 +1,7 @@
-"""Change clusters by hand: each change is a row, repeated in later clusterings, undone at will."""
+"""Change clusters by hand: each change is a row, repeated in later clusterings, undone at will.
+
+A job draws the pages that show what the clusters are then.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from clustering.services.clusters.current_changes import (
     repeat_changes,
 )
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
+from clustering.services.looks.thumbnails import start_drawing
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
@@ -34,8 +38,9 @@ def move_pages(
     Raises ValidationError for pages or a cluster that the site does not have.
     """
     with transaction.atomic():
-        clustering = locked_clustering(site)
-        return _move(clustering, pages, to, actor)
+        change = _move(locked_clustering(site), pages, to, actor)
+    start_drawing(site=site, actor=actor)
+    return change
 
 
 def move_to_new_cluster(
@@ -52,7 +57,9 @@ def move_to_new_cluster(
             has_own_title=True,
             is_hand_made=True,
         )
-        return _move(clustering, pages, cluster, actor)
+        change = _move(clustering, pages, cluster, actor)
+    start_drawing(site=site, actor=actor)
+    return change
 
 
 def merge_clusters(*, cluster: Cluster, into: Cluster, actor: User | None) -> ClusterChange:
@@ -82,6 +89,7 @@ def merge_clusters(*, cluster: Cluster, into: Cluster, actor: User | None) -> Cl
         )
         apply_last_change(change, clustering)
         _record(actor, "cluster.merged", change, {"into": into.name, "pages": n_pages})
+    start_drawing(site=cluster.site, actor=actor)
     return change
 
 
@@ -94,6 +102,7 @@ def undo_change(*, change: ClusterChange, actor: User | None) -> None:
             raise ValidationError("this change is undone already")
         repeat_changes(clustering, toggled=change)
         _record(actor, "cluster_change.undone", change, {"change": change.pk, "kind": change.kind})
+    start_drawing(site=change.site, actor=actor)
     change.refresh_from_db(fields=["undone_at"])
 
 
@@ -106,6 +115,7 @@ def redo_change(*, change: ClusterChange, actor: User | None) -> None:
             raise ValidationError("this change is in force already")
         repeat_changes(clustering, toggled=change)
         _record(actor, "cluster_change.redone", change, {"change": change.pk, "kind": change.kind})
+    start_drawing(site=change.site, actor=actor)
     change.refresh_from_db(fields=["undone_at"])
 
 

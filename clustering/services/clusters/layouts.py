@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -14,10 +13,8 @@ from clustering.models import Cluster, ClusterChange, Clustering, ClusterLayout,
 from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import apply_last_change
 from clustering.services.clusters.current_clusterings import locked_clustering
-from clustering.services.looks.thumbnails import thumbnails_request
+from clustering.services.looks.thumbnails import start_drawing
 from vertex.core.models import User
-from vertex.core.services.jobs.jobs import JobExists
-from vertex.core.services.jobs.requests import enqueue
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
@@ -107,8 +104,7 @@ def split_off_layout(*, cluster: Cluster, layout: int, actor: User | None) -> Cl
             site=cluster.site,
             detail={"change": change.pk, "part": part.name, "pages": len(pages_of_layout)},
         )
-    with suppress(JobExists):  # the one that is unfinished draws them, or outlines stand in
-        enqueue(thumbnails_request(site=cluster.site), actor=actor)
+    start_drawing(site=cluster.site, actor=actor)
     return change
 
 

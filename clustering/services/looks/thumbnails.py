@@ -38,7 +38,7 @@ from clustering.models import (
 from clustering.services.children.limits import ChildrenBusy
 from clustering.services.children.stored import PageTooHeavy, call_on_page
 from clustering.services.looks.asset_fetching import sheet_text
-from vertex.core.models import Job, Site
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.jobs import JobExists, JobRun, Work
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
@@ -71,14 +71,22 @@ def thumbnails_request(*, site: Site) -> JobRequest:
     )
 
 
+def start_drawing(*, site: Site, actor: User | None = None) -> None:
+    """Start the job that draws the pictures of a site's clusters.
+
+    Where one is unfinished, it draws them, or outlines stand in.
+    """
+    with suppress(JobExists):
+        enqueue(thumbnails_request(site=site), actor=actor)
+
+
 def with_thumbnails(work: Work) -> Work:
     """Return work that changes a site's current clusters, then starts a job for their pictures."""
 
     def work_and_request(run: JobRun) -> dict[str, Any] | None:
         result = work(run)
         if run.job.site is not None and not run.job.params.get("compare"):
-            with suppress(JobExists):  # the one that is unfinished draws them, or outlines stand in
-                enqueue(thumbnails_request(site=run.job.site), actor=run.job.created_by)
+            start_drawing(site=run.job.site, actor=run.job.created_by)
         return result
 
     return work_and_request

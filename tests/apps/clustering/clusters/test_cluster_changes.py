@@ -37,7 +37,7 @@ from clustering.services.pages.pages import (
 from clustering.services.sites.sites import change_site
 from tests.apps.clustering.api_cast import page_of
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_cluster, shop_of
-from vertex.core.models import AuditEntry, Site, User
+from vertex.core.models import AuditEntry, Job, Site, User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -235,6 +235,28 @@ class TestUndoing:
         undo_change(change=change, actor=None)
 
         assert before == list(ClusterFigures.objects.order_by("cluster__name").values(*keep))
+
+
+class TestDrawing:
+    """What a cluster shows may be pages that nobody drew before."""
+
+    def test_each_change_lets_a_job_draw(self, shop: Shop) -> None:
+        drawing = Job.objects.filter(task="clustering.draw_thumbnails", site=shop.site)
+        change = merge_clusters(
+            cluster=shop.clusters["books"], into=shop.clusters["authors"], actor=None
+        )
+        assert 1 == drawing.count()
+        for toggle in (undo_change, redo_change):
+            drawing.delete()
+            toggle(change=change, actor=None)
+            assert 1 == drawing.count()
+
+    def test_a_job_that_waits_draws_for_later_changes_too(self, shop: Shop) -> None:
+        for letter in "ab":
+            move_pages(site=shop.site, pages=shop.pks(letter), to=shop.clusters["news"], actor=None)
+        move_to_new_cluster(site=shop.site, pages=shop.pks("c"), title="Maps", actor=None)
+
+        assert 1 == Job.objects.filter(task="clustering.draw_thumbnails").count()
 
 
 class TestRenaming:

@@ -189,7 +189,7 @@ def test_a_page_reaches_nothing_while_it_is_drawn() -> None:
 
 
 class TestAfterClustering:
-    """A worker asks for pictures of the clusters it made; after a command, a person has to ask."""
+    """A worker asks for pictures of the clusters it made; the work of a command does not."""
 
     def test_a_worker_lets_a_job_draw(self, shop: Shop) -> None:
         clustered_by_worker(shop)
@@ -207,7 +207,7 @@ class TestAfterClustering:
 
         assert (Job.State.DONE, 0) == (job.state, drawing_jobs().count())
 
-    def test_a_command_draws_nothing(self, shop: Shop) -> None:
+    def test_the_work_of_a_command_asks_for_none(self, shop: Shop) -> None:
         job = run_job(create_here(clustering_request(site=shop.site)).pk, cluster_site)
 
         assert (Job.State.DONE, 0) == (job.state, drawing_jobs().count())
