@@ -115,7 +115,8 @@ def _refuse_unknown(algorithm: str, parameters: Sequence[Parameter], given: Iter
 def describe(parameter: Parameter) -> str:
     """Return a line on a parameter: its name, what may be chosen, its default.
 
-    >>> describe(Parameter(name="k", title="K", kind="whole number", default=1, most=9, sentence=""))
+    >>> k = Parameter(name="k", title="K", kind="whole number", default=1, most=9, sentence="")
+    >>> describe(k)
     'k, a whole number from 0 to 9 (default: 1)'
     """
     return (

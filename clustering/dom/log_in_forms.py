@@ -71,7 +71,7 @@ def shows_sign(tree: HtmlElement, sign: str) -> bool:
     """Return whether a page shows a text, or has the element that `#id` or `.class` names.
 
     >>> from lxml.html import document_fromstring
-    >>> page = document_fromstring('<nav><a id="out" class="link quiet" href="/out">Log  out</a></nav>')
+    >>> page = document_fromstring('<a id="out" class="link quiet" href="/out">Log  out</a>')
     >>> [shows_sign(page, sign) for sign in ("Log out", "#out", ".quiet", "Log in", "#in")]
     [True, True, True, False, False]
     """
@@ -86,7 +86,8 @@ def shows_sign(tree: HtmlElement, sign: str) -> bool:
 def leads_out(url: str) -> bool:
     """Return whether an address looks like the one that ends a session.
 
-    >>> [leads_out(f"https://a.example/{path}") for path in ("logout", "Sign-Out?next=/", "outlook")]
+    >>> paths = ("logout", "Sign-Out?next=/", "outlook")
+    >>> [leads_out(f"https://a.example/{path}") for path in paths]
     [True, True, False]
     """
     return _WAY_OUT.search(url) is not None

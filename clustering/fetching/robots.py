@@ -86,8 +86,8 @@ class Robots:
 def rules_for(agent: str, text: str) -> list[str]:
     r"""Return the lines of the groups that are for an agent: by its name, else by `*`.
 
-    Only they are parsed: each rule of a group counts for each agent that the group names, and a file of
-    500 KB can name thousands of them.
+    Only they are parsed: each rule of a group counts for each agent that the group names, and a
+    file of 500 KB can name thousands of them.
 
     >>> rules_for("Vertex", "User-agent: *\nDisallow: /\n\nUser-agent: vertex\nAllow: /a # it may")
     ['Allow: /a']

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 # Labels of countries under which sites of all countries stand.
 _WORDS = """
-ac ad ag ai am as bz cc cd co cx dj eu fm gg gl gs im io je la ly me ms mu nu pw sc sh st su tk tl to tv
-vc vg vu ws
+ac ad ag ai am as bz cc cd co cx dj eu fm gg gl gs im io je la ly me ms mu nu pw sc sh st su tk tl
+to tv vc vg vu ws
 """
 _SOLD_AS_WORDS = frozenset(_WORDS.split())
 _OTHER_LABELS = {"uk": "GB", "el": "GR"}

@@ -32,13 +32,13 @@ _NAMES = """
 6 june juin juni junio giugno junho czerwiec czerwca červen června июн jun giu czer
 7 july juillet juli julio luglio julho lipiec lipca červenec července июл jul lug lip
 8 august août aout agosto augustus augusti sierpień sierpnia srpen srpna август авг aug aoû ago sie
-9 september septembre septiembre settembre setembro wrzesień września září сентябр сен sept sep set
-9 wrz
-10 october octobre oktober octubre ottobre outubro październik października říjen října октябр окт oct
-10 okt ott out paź
+9 september septembre septiembre settembre setembro wrzesień września září сентябр сен sept sep
+9 set wrz
+10 october octobre oktober octubre ottobre outubro październik października říjen října октябр окт
+10 oct okt ott out paź
 11 november novembre noviembre novembro listopad listopada listopadu ноябр ноя nov lis
-12 december décembre decembre dezember diciembre dicembre dezembro grudzień grudnia prosinec prosince
-12 декабр дек dec déc dez dic gru
+12 december décembre decembre dezember diciembre dicembre dezembro grudzień grudnia prosinec
+12 prosince декабр дек dec déc dez dic gru
 """
 _MONTH_BY_NAME = {
     name: int(number)

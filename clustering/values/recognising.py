@@ -34,9 +34,18 @@ PATTERNS: Final = {
         r"\b\d(?:[.,]\d{1,2})?\s?(?:/|out of|of|von|sur|de)\s?(?:5|10)\b"
         r"|\b[0-5][.,]\d{1,2}\b|[★☆⭐]{2,10}"
     ),
-    "number": r"(?<![\w.,])\d{1,3}(?:[.,'\u202f ]\d{3})+(?![\w])|(?<![\w.,])\d+(?:[.,]\d+)?(?![\w])",
-    "zip": r"\b\d{5}(?:-\d{4})?\b|\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b|\b\d{4}\s?[A-Z]{2}\b|\b\d{3}\s\d{2}\b",
-    "url": r"(?:https?://|www\.)[^\s<>\"]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|info|de|fr|co\.uk|example)\b(?:/\S*)?",
+    "number": (
+        r"(?<![\w.,])\d{1,3}(?:[.,'\u202f ]\d{3})+(?![\w])"
+        r"|(?<![\w.,])\d+(?:[.,]\d+)?(?![\w])"
+    ),
+    "zip": (
+        r"\b\d{5}(?:-\d{4})?\b|\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b"
+        r"|\b\d{4}\s?[A-Z]{2}\b|\b\d{3}\s\d{2}\b"
+    ),
+    "url": (
+        r"(?:https?://|www\.)[^\s<>\"]+"
+        r"|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|edu|gov|info|de|fr|co\.uk|example)\b(?:/\S*)?"
+    ),
 }
 _COMPILED: Final = {value_type: re.compile(pattern) for value_type, pattern in PATTERNS.items()}
 _MIN_DIGITS: Final = {"phone": 7}

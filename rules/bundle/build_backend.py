@@ -41,7 +41,8 @@ from {PACKAGE}.rules.bundle.__main__ import main
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:], "python -m {PACKAGE}"))
 '''
-_INIT: Final = f'''"""Run the rules of a bundle on pages: `BundleRules(folder).records_of(url, body)`.
+_INIT: Final = f'''\
+"""Run the rules of a bundle on pages: `BundleRules(folder).records_of(url, body)`.
 
 `PushPages` is a spider middleware that sends the pages of a Scrapy spider to Vertex.
 """
@@ -68,7 +69,9 @@ def build_wheel(
     info = f"{PACKAGE}-{version}.dist-info"
     files = dict(package_files()) | {
         f"{info}/METADATA": _metadata(project).encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: vertex\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/WHEEL": (
+            b"Wheel-Version: 1.0\nGenerator: vertex\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        ),
     }
     record = [_record_line(name, content) for name, content in files.items()]
     files[f"{info}/RECORD"] = "".join([*record, f"{info}/RECORD,,\n"]).encode()

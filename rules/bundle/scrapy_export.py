@@ -9,15 +9,16 @@ from urllib.parse import urlsplit
 _WORD = re.compile(r"[^A-Za-z0-9]+")
 PAGE_MODULE: Final = "page"
 
-_SPIDER: Final = '''"""Crawl {site} and yield its records; made from a bundle, to be changed at will.
+_SPIDER: Final = '''\
+"""Crawl {site} and yield its records; made from a bundle, to be changed at will.
 
 Install what it needs: pip install -r requirements.txt
 Run it with: scrapy runspider spider.py -o records.jsonl
 In a project of your own: copy this file, bundle.json and all *.xsl into its folder of spiders.
 
 What to know of Scrapy 2.19 before it crawls more than this site, or faster:
-- of requests that wait while robots.txt is on its way it obeys the rules for the first only, and fetches the
-  others though they are disallowed; one request at a time, as below, is safe;
+- of requests that wait while robots.txt is on its way it obeys the rules for the first only, and
+  fetches the others though they are disallowed; one request at a time, as below, is safe;
 - it keeps neither Crawl-delay nor Retry-After: set DOWNLOAD_DELAY to what the site asks for;
 - a robots.txt that cannot be read allows everything, and certificates are not checked.
 """
@@ -37,7 +38,8 @@ class {name}Spider(scrapy.Spider):
         "ROBOTSTXT_OBEY": True,
         "DOWNLOAD_DELAY": 1.0,
         "CONCURRENT_REQUESTS": 1,
-        "RETRY_HTTP_CODES": [500, 502, 503, 504, 522, 524, 408],  # not 429: it would ask again at once
+        # Not 429: it would ask again at once.
+        "RETRY_HTTP_CODES": [500, 502, 503, 504, 522, 524, 408],
         # Sends the pages to Vertex, too, where VERTEX_URL, VERTEX_SITE and VERTEX_TOKEN are set.
         "SPIDER_MIDDLEWARES": {{"vertex_rules.PushPages": 10}},
     }}
@@ -61,7 +63,8 @@ _PAGE: Final = '''"""The pages of {site} for web-poet; made from a bundle, to be
 Install what it needs: pip install web-poet "pytest<9.1" -r requirements.txt
 Test it with: python -m pytest fixtures
 
-From pytest 9.1 on web-poet 0.24 says that a fixture differs by an internal error, without the difference.
+From pytest 9.1 on web-poet 0.24 says that a fixture differs by an internal error, without the
+difference.
 """
 
 from pathlib import Path

@@ -35,7 +35,8 @@ brand manufacturer maker
   | brand, manufacturer, maker, by, marke, marque, hersteller
 sku productid itemnumber articlenumber
   | sku productID product:retailer_item_id
-  | sku, item number, item no, article number, article no, art no, product code, item, model no, code
+  | sku, item number, item no, article number, article no, art no, product code, item, model no,
+    code
 mpn modelnumber model
   | mpn model
   | mpn, model, model number, part number
@@ -133,8 +134,8 @@ addresslocality city town locality
     addressLocality business:contact_data:locality og:locality
   | city, town, locality, ort
 addressregion state region province
-  | address.addressRegion jobLocation.address.addressRegion addressRegion business:contact_data:region
-    og:region
+  | address.addressRegion jobLocation.address.addressRegion addressRegion
+    business:contact_data:region og:region
   | state, region, province
 postalcode zip zipcode postcode
   | address.postalCode jobLocation.address.postalCode postalCode business:contact_data:postal_code
@@ -297,8 +298,8 @@ def label_key(text: str) -> str:
 def names_it(labels: frozenset[str], words: tuple[str, ...]) -> float:
     """Return how well the words of a class or an id name a label: 1 where they are one, else less.
 
-    >>> names_it(frozenset({"price"}), ("price",)), names_it(frozenset({"price"}), ("product", "price"))
-    (1.0, 0.7)
+    >>> [names_it(frozenset({"price"}), words) for words in [("price",), ("product", "price")]]
+    [1.0, 0.7]
     """
     if not words:
         return 0.0

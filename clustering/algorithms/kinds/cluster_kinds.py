@@ -72,8 +72,8 @@ _RESULTS = re.compile(
 )
 _LOGIN = re.compile(
     r"\W*(?:please )?(?:(?:member |user )?log[ -]?[io]n|sign[ -]?in|log on|members only)\b.{0,40}"
-    r"|\W*(?:anmelden|anmeldung|einloggen|connexion|identification|iniciar sesi[oó]n|accedi|inloggen"
-    r"|entrar|zaloguj|logowanie|přihlášení|вход|войти|ログイン|登录|登入|로그인)\W*",
+    r"|\W*(?:anmelden|anmeldung|einloggen|connexion|identification|iniciar sesi[oó]n|accedi"
+    r"|inloggen|entrar|zaloguj|logowanie|přihlášení|вход|войти|ログイン|登录|登入|로그인)\W*",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+")

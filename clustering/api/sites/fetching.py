@@ -56,7 +56,9 @@ class FetchingSettings(Body):
         child=serializers.CharField(max_length=61),
         max_length=1_000,
         required=False,
-        help_text="The names of all clusters whose pages a real browser fetches, where not all are.",
+        help_text=(
+            "The names of all clusters whose pages a real browser fetches, where not all are."
+        ),
     )
     user_agent = serializers.CharField(
         max_length=site_fetching.MAX_USER_AGENT, allow_blank=True, required=False
@@ -92,7 +94,9 @@ class FetchingSettings(Body):
         max_length=site_fetching.MAX_SIGN,
         allow_blank=True,
         required=False,
-        help_text="A text, `#id` or `.class` that every page shows only to those who are logged in.",
+        help_text=(
+            "A text, `#id` or `.class` that every page shows only to those who are logged in."
+        ),
     )
 
 

@@ -51,8 +51,8 @@ CELLS = {"li", "div", "article", "a", "section", "figure"}  # what a grid may be
 INDENTED = {"ul", "ol", "dl", "table", "aside", "blockquote"}
 FRAMES = {"header", "nav", "footer"}  # what all pages of a site have around them
 FRAME_WORDS = ("cookie", "consent", "menu", "navbar", "breadcrumb", "footer")
-_INLINE = """a abbr b bdi bdo br cite code data dfn em font i kbd label mark q s samp small span strong
-    sub sup time tt u var wbr"""
+_INLINE = """a abbr b bdi bdo br cite code data dfn em font i kbd label mark q s samp small span
+    strong sub sup time tt u var wbr"""
 INLINE = frozenset(_INLINE.split())
 FILLS = {
     "heading": "#3c3d47",

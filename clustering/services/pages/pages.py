@@ -259,7 +259,10 @@ def _parsed_alone(prepared: PreparedVisit) -> PreparedVisit:
 
 
 def _parsed(prepared: Sequence[PreparedVisit]) -> list[PreparedVisit]:
-    """Return visits with what their pages hold, parsed in a child. Raises CallStopped, CallFailed."""
+    """Return visits with what their pages hold, as a child reads it.
+
+    Raises CallStopped, CallFailed.
+    """
     if not prepared:
         return []
     bodies = b"".join([visit.visit.body for visit in prepared])

@@ -82,8 +82,8 @@ def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredP
             depth,
             problem == Snapshot.Problem.TOO_HEAVY,
         )
-        for pk, url, url_hash, snapshot, body, content_type, status, depth, problem in rows.iterator(
-            chunk_size=5_000
+        for pk, url, url_hash, snapshot, body, content_type, status, depth, problem in (
+            rows.iterator(chunk_size=5_000)
         )
     ]
 

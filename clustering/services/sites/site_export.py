@@ -86,7 +86,7 @@ EXPORT_SITE = JobKind("clustering.export_site", Job.Queue.KEEP, export_site, "si
 
 
 def sweep_exports(*, now: datetime) -> int:
-    """Remove exports whose job is gone, as with its site, and half-written ones; return how many."""
+    """Remove half-written exports and those without a job, as without a site; return how many."""
     n_swept = 0
     for path in settings.EXPORT_DIR.glob("*"):
         own = OWN_FILE.fullmatch(path.name)

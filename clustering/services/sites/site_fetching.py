@@ -127,7 +127,8 @@ def _render_clusters(site: Site, actor: User | None, names: Collection[str]) -> 
     if unknown:
         raise BadSite(
             "rendered_clusters",
-            f"{site.name} has no cluster {min(unknown)[:80]!r}; names stand on its page “Clusters”.",
+            f"{site.name} has no cluster {min(unknown)[:80]!r}; "
+            "names stand on its page “Clusters”.",
         )
     before = rendered_clusters_of(site)
     of_site.filter(is_rendered=True).exclude(name__in=names).update(is_rendered=False)

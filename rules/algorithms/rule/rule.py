@@ -127,8 +127,8 @@ class LearningFailure(JsonForm):
     def __str__(self) -> str:
         """Return the failed step, the reason and the page as a line for people.
 
-        >>> str(LearningFailure("price", "node", "https://shop.example/1", "the node shows nothing"))
-        'node: the node shows nothing (https://shop.example/1)'
+        >>> str(LearningFailure("price", "node", "https://shop.example/1", "it shows nothing"))
+        'node: it shows nothing (https://shop.example/1)'
         """
         return f"{self.step}: {self.reason}" + (f" ({self.page})" if self.page else "")
 

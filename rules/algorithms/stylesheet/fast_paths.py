@@ -371,7 +371,8 @@ def _found_by_text(driver: Feature, value: str, target: str, steps: Steps) -> st
     if driver.kind == "starts":
         return f"{beginning}{'' if is_text else '/ancestor::*'}[{fast_test(driver, value)}]"
     if driver.kind == "first_text":
-        return f"{beginning}[{label_form('.')}={literal(value)}]/ancestor::*[{fast_test(driver, value)}]"
+        text = f"{beginning}[{label_form('.')}={literal(value)}]"
+        return f"{text}/ancestor::*[{fast_test(driver, value)}]"
     element = f"{beginning}/ancestor::*[{_begins_like(value)}][{label_form('.')}={literal(value)}]"
     if driver.kind == "sibling_text":
         return f"{element}/following-sibling::" + (

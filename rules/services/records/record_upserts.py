@@ -161,8 +161,9 @@ _COLUMNS = ", ".join(
     f'"{name}" {"jsonb" if name in JSON_NAMES else _TYPES.get(name, "bigint")}' for name in NAMES
 )
 _CREATE_STAGE = f"""
-    CREATE TEMPORARY TABLE IF NOT EXISTS record_stage (place integer, state text DEFAULT 'new', {_COLUMNS})
-    ON COMMIT DELETE ROWS
+    CREATE TEMPORARY TABLE IF NOT EXISTS record_stage (
+        place integer, state text DEFAULT 'new', {_COLUMNS}
+    ) ON COMMIT DELETE ROWS
 """
 _COPY = f"COPY record_stage (place, {_listed(NAMES)}) FROM STDIN"
 _CHANGED = f"r.gone_at IS NOT NULL OR {_distinct(CONTENT, 'r', 's')}"
@@ -190,7 +191,8 @@ _UPSERT = f"""
     INSERT INTO rules_record AS r ({_listed(NAMES)}, change_number, first_seen_at, changed_at)
     SELECT {_listed(NAMES)}, %s + row_number() OVER (ORDER BY state = 'changed', place), %s, %s
     FROM record_stage WHERE state IN ('new', 'changed') ORDER BY state = 'changed', place
-    ON CONFLICT (page_id, key) DO UPDATE SET {_given((*CONTENT, *BESIDE_CONTENT, *CAME_FROM), "EXCLUDED")},
+    ON CONFLICT (page_id, key) DO UPDATE SET
+        {_given((*CONTENT, *BESIDE_CONTENT, *CAME_FROM), "EXCLUDED")},
         change_number = EXCLUDED.change_number, changed_at = EXCLUDED.changed_at, gone_at = NULL
     WHERE {_CHANGED.replace("s.", "EXCLUDED.")}
 """  # noqa: S608 - constants
