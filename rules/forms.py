@@ -23,9 +23,8 @@ class PolicyForm(forms.Form):
         label="Annotated twice, in percent",
         min_value=0,
         max_value=100,
-        help_text="So many of the annotated pages are given to a second person who does "
-        "not see the first "
-        "annotation. Where they differ, somebody decides.",
+        help_text="So many of the annotated pages are given to a second person who does not see "
+        "the first annotation. Where they differ, somebody decides.",
     )
 
 
@@ -101,15 +100,14 @@ class AcceptForm(forms.Form):
 
     snapshot = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**53)
     vertical = vertical_field(
-        "What a record is: a new name makes a vertical of these columns, that of an existing one"
-        " adds the columns that it lacks."
+        "What a record is: a new name makes a vertical of these columns, that of an existing one "
+        "adds the columns that it lacks."
     )
     publishes = forms.BooleanField(
         label="Publish at once if the rule gives back this very table",
         required=False,
         help_text="As far as the policy of the site lets you; the records are then extracted. "
-        "Otherwise the"
-        " rule is a draft or a proposal to look at.",
+        "Otherwise the rule is a draft or a proposal to look at.",
     )
 
 
@@ -139,8 +137,8 @@ class FieldsForm(forms.Form):
     """What found fields become."""
 
     vertical = vertical_field(
-        "What a page is about: a new name makes a vertical of these fields, that of an existing one"
-        " adds the fields that it lacks."
+        "What a page is about: a new name makes a vertical of these fields, that of an existing "
+        "one adds the fields that it lacks."
     )
 
 

@@ -80,8 +80,8 @@ async def open_tunnel(
         raise ProxyRefused(f"the proxy {proxy.name} does not accept its user and password")
     if not 200 <= answer.status_code < 300:
         raise ProxyFailed(
-            f"the proxy {proxy.name} answers {answer.status_code} and opens no tunnel to {target};"
-            f" let it allow CONNECT to port {port}"
+            f"the proxy {proxy.name} answers {answer.status_code} and opens no tunnel to {target}; "
+            f"let it allow CONNECT to port {port}"
         )
     if http.trailing_data[0]:
         raise ProxyFailed(f"the proxy {proxy.name} sends what nobody asked for")

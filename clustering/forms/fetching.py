@@ -105,9 +105,8 @@ class FetchingForm(forms.Form):
         max_length=MAX_USER_AGENT,
         required=False,
         widget=forms.TextInput(attrs={"class": "mono", "spellcheck": "false"}),
-        help_text="The name under which the site is asked. Blank: "
-        "that of the installation, by which "
-        "robots.txt is read in any case.",
+        help_text="The name under which the site is asked. Blank: that of the installation, by "
+        "which robots.txt is read in any case.",
     )
     new_headers = SecretsField(
         label="Add or replace headers", separator=":", example="Authorization: Bearer …"
@@ -136,9 +135,8 @@ class FetchingForm(forms.Form):
         label="Add or replace fields",
         separator="=",
         example="username=…",
-        help_text="What is entered, by the names of the form's fields; "
-        "the password has its own below. Other "
-        "fields are sent as they stand.",
+        help_text="What is entered, by the names of the form's fields; the password has its own "
+        "below. Other fields are sent as they stand.",
     )
     log_in_password_name = forms.CharField(
         label="Name of the password's field",
@@ -161,9 +159,8 @@ class FetchingForm(forms.Form):
         label="Shows that one is logged in",
         max_length=MAX_SIGN,
         required=False,
-        help_text="What every page shows only to those who are: a text such as Log out, "
-        "or an element "
-        "as #id or .class.",
+        help_text="What every page shows only to those who are: a text such as Log out, or an "
+        "element as #id or .class.",
     )
 
     def __init__(self, data: QueryDict | None, *, site: Site, fetching: SiteFetching) -> None:

@@ -146,8 +146,7 @@ class SiteSettingsForm(forms.Form):
         label="How a page finds its rule",
         choices=Site.MatchBy.choices,
         help_text="The clustering serves the most pages; the other is the order of the Vertex "
-        "paper. After a "
-        "change the next extraction runs on all pages.",
+        "paper. After a change the next extraction runs on all pages.",
     )
     country = forms.CharField(
         label="Country",

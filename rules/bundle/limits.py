@@ -110,9 +110,8 @@ class LimitedRuns:
             return "a learnt rule may run for one second on a page"
         if stopped.status in {-signal.SIGKILL, -signal.SIGXCPU}:
             return (
-                f"it ran longer than {self._cpu_seconds} seconds; look for recursion, "
-                "and for //… within"
-                " a predicate, which is evaluated anew for each node"
+                f"it ran longer than {self._cpu_seconds} seconds; look for recursion, and for //… "
+                "within a predicate, which is evaluated anew for each node"
             )
         return str(stopped)
 

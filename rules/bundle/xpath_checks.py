@@ -29,8 +29,8 @@ def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> 
         if written.selection(number - 1).separator:
             raise StylesheetRefused(
                 f"{place}: its rule splits the text at "
-                f"{written.selection(number - 1).separator!r}, which an"
-                " XPath cannot; take the whole text instead, or change the stylesheet"
+                f"{written.selection(number - 1).separator!r}, which an XPath cannot; take the "
+                "whole text instead, or change the stylesheet"
             )
 
 
@@ -46,7 +46,6 @@ def _check_xpath(xpath: str, *, is_within_record: bool) -> None:
     bare = re.sub(r"\"[^\"]*\"|'[^']*'", "''", xpath)
     if bare.lstrip("( ").startswith("/") or re.search(r"[|]", bare) or bare.startswith("("):
         raise StylesheetRefused(
-            f"{xpath!r} does not begin at the record; begin it with .// or the name of a "
-            "child, and write"
-            " alternatives on lines of their own"
+            f"{xpath!r} does not begin at the record; begin it with .// or the name of a child, "
+            "and write alternatives on lines of their own"
         )

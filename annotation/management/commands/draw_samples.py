@@ -16,9 +16,8 @@ from vertex.core.management.output import WorkCommand, whole_number
 
 class Command(WorkCommand):
     help = (
-        "Draw pages of each cluster of SITE that is worth annotating, "
-        "the most worth it first, and write"
-        " them. They replace the samples that the cluster had; annotations stay."
+        "Draw pages of each cluster of SITE that is worth annotating, the most worth it first, and "
+        "write them. They replace the samples that the cluster had; annotations stay."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -64,8 +63,8 @@ class Command(WorkCommand):
         if not options["cluster"]:
             for left_out, reason in sampling.clusters_left_out(site):
                 self.notice(
-                    f"{site.name}: {left_out.name} was left out ({reason.lower()});"
-                    f" draw its samples with --cluster {left_out.name}"
+                    f"{site.name}: {left_out.name} was left out ({reason.lower()}); draw its "
+                    f"samples with --cluster {left_out.name}"
                 )
         self.notice(
             f"{site.name}: {result['samples']:,} samples of {result['clusters']:,} clusters"

@@ -167,9 +167,8 @@ def _explain(start: FirstGroups, joined: Joined, group: Pages) -> str:
     n_first, n_groups = len(joined.group), int(group.max()) + 1
     n_patterns = len(set(start.patterns))
     return (
-        f"{n_first:,} small groups were joined to {n_groups:,}, weighing structure, "
-        "labels, titles and "
-        f"{n_patterns:,} kinds of address against each other."
+        f"{n_first:,} small groups were joined to {n_groups:,}, weighing structure, labels, titles "
+        f"and {n_patterns:,} kinds of address against each other."
     )
 
 

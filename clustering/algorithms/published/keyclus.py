@@ -337,9 +337,8 @@ PARAMETERS = [
         least=1,
         most=50,
         sentence=(
-            "How many key paths, the best first, two pages must have in common. "
-            "More of them make smaller "
-            "groups."
+            "How many key paths, the best first, two pages must have in common. More of them make "
+            "smaller groups."
         ),
     ),
     Parameter(
@@ -350,9 +349,8 @@ PARAMETERS = [
         least=0,
         most=1,
         sentence=(
-            "Of two paths only the better one is a key path where this share of the pages "
-            "with the rarer "
-            "one has both."
+            "Of two paths only the better one is a key path where this share of the pages with the "
+            "rarer one has both."
         ),
     ),
     Parameter(
@@ -373,9 +371,8 @@ PARAMETERS = [
         least=0.01,
         most=1,
         sentence=(
-            "How much less a path counts than the one before it when independent paths "
-            "are chosen. Up to "
-            "0.5 the best path always wins; above, several lesser ones may win together."
+            "How much less a path counts than the one before it when independent paths are chosen. "
+            "Up to 0.5 the best path always wins; above, several lesser ones may win together."
         ),
     ),
     Parameter(
@@ -393,9 +390,8 @@ PARAMETERS = [
         kind="switch",
         default=True,
         sentence=(
-            "Pages of one thing with different tabs open, such as reviews and details, "
-            "are different "
-            "groups."
+            "Pages of one thing with different tabs open, such as reviews and details, are "
+            "different groups."
         ),
     ),
 ]

@@ -354,9 +354,8 @@ SHINGLE_LENGTH = Parameter(
     least=1,
     most=100,
     sentence=(
-        "How many tags in a row are one shingle. Shorter shingles put more pages into "
-        "one group, and "
-        "a page stays like itself when its template changes a little."
+        "How many tags in a row are one shingle. Shorter shingles put more pages into one group, "
+        "and a page stays like itself when its template changes a little."
     ),
     is_observed=True,
 )

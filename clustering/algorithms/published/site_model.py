@@ -320,9 +320,8 @@ PARAMETERS = [
         least=0,
         most=1,
         sentence=(
-            "Pages behind one list of links are of one class where a smaller share of "
-            "their link paths "
-            "than that is different."
+            "Pages behind one list of links are of one class where a smaller share of their link "
+            "paths than that is different."
         ),
     ),
     Parameter(
@@ -361,9 +360,9 @@ PARAMETERS = [
         kind="switch",
         default=True,
         sentence=(
-            "Links whose addresses look like others that were followed are passed over, "
-            "and more of large "
-            "lists are followed. Off: the first n of each list, as the paper's Figure 5 is printed."
+            "Links whose addresses look like others that were followed are passed over, and more "
+            "of large lists are followed. Off: the first n of each list, as the paper's Figure 5 "
+            "is printed."
         ),
     ),
 ]

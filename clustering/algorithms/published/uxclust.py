@@ -265,9 +265,8 @@ PARAMETERS = [
         least=1,
         most=1_000_000,
         sentence=(
-            "Links at one place must lead to so many pages, or these are in no group. Blank: "
-            "100 as in the "
-            "paper on sites of 76,503 pages, on smaller ones in proportion."
+            "Links at one place must lead to so many pages, or these are in no group. Blank: 100 "
+            "as in the paper on sites of 76,503 pages, on smaller ones in proportion."
         ),
     ),
     Parameter(

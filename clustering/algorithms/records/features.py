@@ -24,8 +24,8 @@ from clustering.algorithms.records.page_model import BOLD, PageModel, Region
 from clustering.dom.visible import HEADINGS
 
 _TAGS = (
-    "tr td li dt dd dl div table p a span font b section article ul ol h2 h3 h4 blockquote form"
-    " center"
+    "tr td li dt dd dl div table p a span font b section article ul ol h2 h3 h4 blockquote form "
+    "center"
 )
 TAGS = _TAGS.split()
 

@@ -25,8 +25,8 @@ from clustering.algorithms.records.page_model import TEXTLESS_TAGS
 
 TEXT, LINK, IMAGE = "text", "link", "image"
 _PLAIN = (
-    "b i em strong font u big small tt s strike del ins sub sup mark abbr cite code q wbr nobr"
-    " center"
+    "b i em strong font u big small tt s strike del ins sub sup mark abbr cite code q wbr nobr "
+    "center"
 )
 PLAIN = frozenset(_PLAIN.split())
 DECLARING = ("itemprop", "data-label", "data-title", "property")

@@ -84,9 +84,8 @@ class SiteSettings(Body):
         max_length=2,
         allow_blank=True,
         required=False,
-        help_text="ISO 3166, by which telephone numbers and shared currency signs are read; "
-        "blank: that "
-        "of the host name.",
+        help_text="ISO 3166, by which telephone numbers and shared currency signs are read; blank: "
+        "that of the host name.",
     )
 
 

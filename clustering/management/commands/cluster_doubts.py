@@ -15,9 +15,8 @@ DEFAULT_MOST = 3
 
 class Command(WorkCommand):
     help = (
-        "Write the decisions of SITE's current clustering that people may settle, "
-        "most worth a look first."
-        " Answer them with settle_doubt."
+        "Write the decisions of SITE's current clustering that people may settle, most worth a "
+        "look first. Answer them with settle_doubt."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -48,6 +47,6 @@ class Command(WorkCommand):
             self.notice(f"{site.name}: nothing needs a look")
         if unfollowed_answers(current):
             self.notice(
-                f"{site.name}: answers were given since it was clustered; follow them with:"
-                f" manage.py cluster_site {site.name} --algorithm {current.algorithm}"
+                f"{site.name}: answers were given since it was clustered; follow them with: "
+                f"manage.py cluster_site {site.name} --algorithm {current.algorithm}"
             )

@@ -13,10 +13,9 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Write of what kind each cluster of SITE is, with what certainty, and its layouts: "
-        "detail, list,"
-        " navigation, search, error, login or other. Only detail clusters are asked "
-        "for in the queue."
+        "Write of what kind each cluster of SITE is, with what certainty, and its layouts: detail, "
+        "list, navigation, search, error, login or other. Only detail clusters are asked for in "
+        "the queue."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -16,9 +16,8 @@ from vertex.core.management.output import WorkCommand, whole_number
 
 class Command(WorkCommand):
     help = (
-        "Group the stored pages of SITE by type and write the cluster of each. "
-        "The result becomes the site's"
-        " current clustering; clusters that go on keep their names."
+        "Group the stored pages of SITE by type and write the cluster of each. The result becomes "
+        "the site's current clustering; clusters that go on keep their names."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,9 +31,8 @@ class Command(WorkCommand):
             default=[],
             metavar="NAME=VALUE",
             help=(
-                "a parameter of the algorithm; may be repeated. "
-                "Those that are not named have their paper's"
-                f" value. {' '.join(parameter_lines())}".replace("%", "%%")
+                "a parameter of the algorithm; may be repeated. Those that are not named have "
+                f"their paper's value. {' '.join(parameter_lines())}".replace("%", "%%")
             ),
         )
         parser.add_argument(
@@ -70,9 +68,9 @@ class Command(WorkCommand):
 
     def _summarise(self, clustering: Clustering, result: dict[str, Any]) -> None:
         self.notice(
-            f"{clustering.site.name}: {_counted(result['clusters'], 'cluster')} of"
-            f" {_counted(result['pages'], 'page')},"
-            f" {result['unassigned']:,} in none; {clustering.why}"
+            f"{clustering.site.name}: {_counted(result['clusters'], 'cluster')} of "
+            f"{_counted(result['pages'], 'page')}, {result['unassigned']:,} in none; "
+            f"{clustering.why}"
         )
 
 

@@ -14,9 +14,8 @@ from vertex.core.management.output import whole_number
 
 class Command(CrawlCommand):
     help = (
-        "Fetch the list at URL, the pages on which it goes on, "
-        "and the page about each of its records;"
-        " politely, as crawl_site does."
+        "Fetch the list at URL, the pages on which it goes on, and the page about each of its "
+        "records; politely, as crawl_site does."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -16,9 +16,8 @@ from vertex.core.services.jobs.requests import create_here
 
 class Command(CrawlCommand):
     help = (
-        "Visit the pages of SITE over HTTP, politely, and store them with their links. "
-        "A crawl that was "
-        "interrupted goes on where it stopped."
+        "Visit the pages of SITE over HTTP, politely, and store them with their links. A crawl "
+        "that was interrupted goes on where it stopped."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -14,8 +14,7 @@ from vertex.core.management.output import whole_number
 class Command(CrawlCommand):
     help = (
         "Visit the pages that the sitemaps of SITE list, and store them; links are not followed. "
-        "Sitemaps are"
-        " found by robots.txt, else at /sitemap.xml."
+        "Sitemaps are found by robots.txt, else at /sitemap.xml."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -11,9 +11,8 @@ from vertex.core.management.output import STANDARD, WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Compare the clusters of --assignments with the types of --truth on the pages that "
-        "are in both, and"
-        " write one line of figures. A page in no cluster counts as a cluster of its own."
+        "Compare the clusters of --assignments with the types of --truth on the pages that are in "
+        "both, and write one line of figures. A page in no cluster counts as a cluster of its own."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,13 +36,13 @@ class Command(WorkCommand):
             figures, n_without_type, n_without_cluster = evaluate(clusters, types)
         except NothingInCommon:
             raise CommandError(
-                f"none of the {len(clusters):,} URL(s) of {options['assignments']} is"
-                f" among the {len(types):,} of {options['truth']}"
+                f"none of the {len(clusters):,} URL(s) of {options['assignments']} is among the "
+                f"{len(types):,} of {options['truth']}"
             ) from None
         if n_without_type or n_without_cluster:
             self.notice(
-                f"not scored: {n_without_type:,} page(s) without a type,"
-                f" {n_without_cluster:,} without an assignment"
+                f"not scored: {n_without_type:,} page(s) without a type, {n_without_cluster:,} "
+                "without an assignment"
             )
         with self.open_output(options["output"]) as lines:
             lines.write(figures)

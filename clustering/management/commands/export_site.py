@@ -16,9 +16,8 @@ from vertex.core.storage import DiskFull
 
 class Command(WorkCommand):
     help = (
-        "Write a site's rows and pages into the zip file or folder PLACE; "
-        "`import_site` takes all of it"
-        " again, `import_pages` its pages."
+        "Write a site's rows and pages into the zip file or folder PLACE; `import_site` takes all "
+        "of it again, `import_pages` its pages."
     )
     failures = (DiskFull,)
 

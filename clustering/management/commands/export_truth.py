@@ -12,10 +12,9 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Write the pages of SITE's clusters that people judged to be one type, "
-        "with the cluster's name as"
-        " type; pages that they marked as strangers are left out. "
-        "`evaluate_clusters` takes it as truth."
+        "Write the pages of SITE's clusters that people judged to be one type, with the cluster's "
+        "name as type; pages that they marked as strangers are left out. `evaluate_clusters` takes "
+        "it as truth."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

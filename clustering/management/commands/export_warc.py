@@ -13,8 +13,8 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Write the pages of SITE as a web archive (WARC) with their links, depths and redirects;"
-        " `import_pages` and the tools of other crawlers take it."
+        "Write the pages of SITE as a web archive (WARC) with their links, depths and redirects; "
+        "`import_pages` and the tools of other crawlers take it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -22,13 +22,10 @@ MOST_CHARS = 32  # of a cell of the table
 
 class Command(WorkCommand):
     help = (
-        "Write the fields of the pages of SITE's clusters: "
-        "texts that stand alike and vary from page to"
-        " page, each with a name, a type, the share of pages that show it, and examples. "
-        "What people are"
-        " shown first comes first; slots that mostly hold the texts of an earlier one "
-        "follow after all"
-        " others and say into which they are folded. No annotation is needed."
+        "Write the fields of the pages of SITE's clusters: texts that stand alike and vary from "
+        "page to page, each with a name, a type, the share of pages that show it, and examples. "
+        "What people are shown first comes first; slots that mostly hold the texts of an earlier "
+        "one follow after all others and say into which they are folded. No annotation is needed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

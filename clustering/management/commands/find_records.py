@@ -23,11 +23,9 @@ P = ParamSpec("P")
 
 class Command(WorkCommand):
     help = (
-        "Find the lists of records in the pages of SOURCE: a manifest, a WARC, "
-        "a zip or a folder of HTML,"
-        " or - for standard input. A record is a list of adjacent siblings; "
-        "a page without a list has"
-        " no records."
+        "Find the lists of records in the pages of SOURCE: a manifest, a WARC, a zip or a folder "
+        "of HTML, or - for standard input. A record is a list of adjacent siblings; a page without "
+        "a list has no records."
     )
     has_algorithms: ClassVar = True
     failures = (ChildrenBusy,)

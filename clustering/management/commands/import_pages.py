@@ -17,11 +17,9 @@ from vertex.core.services.jobs.requests import JobRequest
 
 class Command(WorkCommand):
     help = (
-        "Store the pages of SOURCE as snapshots of SITE. "
-        "SOURCE is a manifest (JSON lines with url and file,"
-        " and perhaps status, fetched_at and content_type), a WARC, "
-        "a zip or a folder of HTML, or - for a"
-        " manifest, WARC or zip on standard input. A page whose bytes are known "
+        "Store the pages of SOURCE as snapshots of SITE. SOURCE is a manifest (JSON lines with url "
+        "and file, and perhaps status, fetched_at and content_type), a WARC, a zip or a folder of "
+        "HTML, or - for a manifest, WARC or zip on standard input. A page whose bytes are known "
         "already is unchanged."
     )
     failures = (BadAddress,)

@@ -12,11 +12,9 @@ from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_i
 
 class Command(WorkCommand):
     help = (
-        "Store how often a query led to a page of SITE. FILE has a line for each: query, "
-        "URL and clicks,"
-        " separated by tabs. The clicks of the same query and page add up within FILE and "
-        "replace what an"
-        " earlier file said of them."
+        "Store how often a query led to a page of SITE. FILE has a line for each: query, URL and "
+        "clicks, separated by tabs. The clicks of the same query and page add up within FILE and "
+        "replace what an earlier file said of them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -12,9 +12,9 @@ from clustering.services.pages.source_pages import SourcePage
 
 class Command(find_records.Command):
     help = (
-        "Show the lists of records in the pages of SOURCE as tables: a manifest, a WARC, "
-        "a zip or a folder of"
-        " HTML, or - for standard input. The columns have the names that the page has for them."
+        "Show the lists of records in the pages of SOURCE as tables: a manifest, a WARC, a zip or "
+        "a folder of HTML, or - for standard input. The columns have the names that the page has "
+        "for them."
     )
     has_algorithms: ClassVar = False
 

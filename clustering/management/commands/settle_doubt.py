@@ -16,9 +16,8 @@ from vertex.core.services.jobs.jobs import JobExists
 
 class Command(WorkCommand):
     help = (
-        "Keep the answer to a doubt of SITE's current clustering; "
-        "this and every later clustering follows it."
-        " The site is clustered again here, and the pages that moved are written."
+        "Keep the answer to a doubt of SITE's current clustering; this and every later clustering "
+        "follows it. The site is clustered again here, and the pages that moved are written."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -51,8 +50,8 @@ class Command(WorkCommand):
         settled = doubts.store_answer(site=site, doubt=doubt, is_same=is_same, actor=None)
         for answer in settled.overruled:
             self.notice(
-                f"{site.name}: the answer contradicts an earlier one and holds instead of it:"
-                f" {doubts.sentence_of(answer)} (doubt {answer.doubt})"
+                f"{site.name}: the answer contradicts an earlier one and holds instead of it: "
+                f"{doubts.sentence_of(answer)} (doubt {answer.doubt})"
             )
 
     def _undo(self, site: Site, doubt: str) -> None:

@@ -30,9 +30,8 @@ KIND_BY_KEY = {
 
 class Command(WorkCommand):
     help = (
-        "Write how SITE is fetched: pause, fetcher, user agent, proxy, log-in, "
-        "and the names of its headers,"
-        " cookies and fields. Their values are never shown."
+        "Write how SITE is fetched: pause, fetcher, user agent, proxy, log-in, and the names of "
+        "its headers, cookies and fields. Their values are never shown."
     )
     failures = (BadSite,)
 
@@ -41,9 +40,8 @@ class Command(WorkCommand):
         parser.add_argument(
             "--change",
             metavar="FILE",
-            help="change what this JSON object names, as the API takes it; "
-            "- is standard input, so that no"
-            " secret stands in a command line",
+            help="change what this JSON object names, as the API takes it; - is standard input, so "
+            "that no secret stands in a command line",
         )
         self.add_output_argument(parser)
 

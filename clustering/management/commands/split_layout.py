@@ -14,9 +14,8 @@ from vertex.core.services.jobs.step_limits import limited_steps
 
 class Command(WorkCommand):
     help = (
-        "Make the pages of a LAYOUT of a CLUSTER of SITE, as cluster_kinds names them, "
-        "a cluster of their"
-        " own, in this and every later clustering. The pages that moved are written."
+        "Make the pages of a LAYOUT of a CLUSTER of SITE, as cluster_kinds names them, a cluster "
+        "of their own, in this and every later clustering. The pages that moved are written."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -14,9 +14,8 @@ from vertex.core.management.output import STANDARD, kept_standard_input
 
 class Command(CrawlCommand):
     help = (
-        "Visit the addresses in FILE, one a line, and store their pages; "
-        "links are not followed. What does"
-        " not belong to SITE is refused with its line."
+        "Visit the addresses in FILE, one a line, and store their pages; links are not followed. "
+        "What does not belong to SITE is refused with its line."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

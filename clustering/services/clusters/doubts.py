@@ -244,8 +244,8 @@ def _find_doubt(clustering: Clustering, doubt: str) -> ClusterDoubt:
     site = clustering.site.name
     if ClusterDoubt.objects.filter(clustering__site=clustering.site_id, doubt=doubt).exists():
         raise ValidationError(
-            f"the doubt {doubt} belongs to an earlier clustering of {site}; look at those of the"
-            f" current one (cluster_doubts {site})"
+            f"the doubt {doubt} belongs to an earlier clustering of {site}; look at those of the "
+            f"current one (cluster_doubts {site})"
         )
     raise ValidationError(
         f"{site} has no doubt {doubt!r}; look at those that it has (cluster_doubts {site})"

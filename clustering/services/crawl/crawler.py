@@ -603,9 +603,8 @@ class Crawler:
         site_sessions.keep_log_in_problem(site=self.site, session=self.session, problem=problem)
         self.writer.refuse(self._form.url, "log_in", problem)
         raise NobodyLoggedIn(
-            f"nobody is logged in at {self.site.name}: {problem}. What is stored stays; "
-            "the crawl can go"
-            " on from there"
+            f"nobody is logged in at {self.site.name}: {problem}. What is stored stays; the crawl "
+            "can go on from there"
         )
 
     # What was stored

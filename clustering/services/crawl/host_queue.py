@@ -193,8 +193,7 @@ class HostQueue:
         if self.robots.is_too_large:
             return RobotsDisallow(
                 f"{self.host.name}/robots.txt has more than {MAX_RULES:,} rules or "
-                f"{MAX_WILDCARDS:,}"
-                " wildcards, so it is taken to disallow everything"
+                f"{MAX_WILDCARDS:,} wildcards, so it is taken to disallow everything"
             )
         return RobotsDisallow(f"{self.host.name}/robots.txt disallows it")
 

@@ -24,9 +24,9 @@ class PagesUnreadable(JobFailed):
 
     def __init__(self, n_pages: int, example: str, why: Exception) -> None:
         super().__init__(
-            f"{n_pages} pages or more cannot be read, such as {example}: {why}. "
-            "Nothing was concluded "
-            "from them; bring the page store back or fetch the pages again, then retry the job"
+            f"{n_pages} pages or more cannot be read, such as {example}: {why}. Nothing was "
+            "concluded from them; bring the page store back or fetch the pages again, then retry "
+            "the job"
         )
 
 

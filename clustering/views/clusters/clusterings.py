@@ -104,8 +104,8 @@ def algorithm_choices(site: Site, form: ClusterSiteForm) -> list[Choice]:
             refusal = "No links between the site's pages are known. Crawl the site first."
         elif "clicks" in clusterer.needs and not has_clicks and not has_links:
             refusal = (
-                "The site has neither a search log nor links."
-                " Import a search log or crawl the site first."
+                "The site has neither a search log nor links. Import a search log or crawl the "
+                "site first."
             )
         elif "clicks" in clusterer.needs and not has_clicks:
             note = "The site has no search log; one is derived from the words of its links."

@@ -247,9 +247,8 @@ def _add_call(lines: list[str], root: _Element, attribute: str) -> bool:
     records = list(root.iter("record"))
     if len(ends) != 1 or len(records) != 1:
         raise StylesheetRefused(
-            f"the stylesheet has no template attribute-{attribute}, "
-            "and no single <record> that ends on a"
-            " line of its own to call one from; write it in the stylesheet"
+            f"the stylesheet has no template attribute-{attribute}, and no single <record> that "
+            "ends on a line of its own to call one from; write it in the stylesheet"
         )
     templates = list(records[0].iterancestors(_TEMPLATE))
     is_within_record = bool(templates) and _takes_record(templates[0])

@@ -227,9 +227,8 @@ def _check_node(node: _Element) -> None:
     strange = sorted({address for address in node.nsmap.values() if address != XSL})
     if strange:
         raise StylesheetRefused(
-            f"{_place(node)} declares the namespace {strange[0]}; pages have none, "
-            "and a rule needs that of "
-            "XSLT only"
+            f"{_place(node)} declares the namespace {strange[0]}; pages have none, and a rule "
+            "needs that of XSLT only"
         )
     for attribute, value in node.attrib.items():
         _check_attribute(node, str(attribute), str(value))

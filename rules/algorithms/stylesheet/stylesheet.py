@@ -491,8 +491,7 @@ def _title(rule: AttributeRule) -> str:
 def _figures(alternative: Alternative, number: int) -> str:
     figures = alternative.numbers
     return (
-        f"{number}. {alternative.kind}: precision {figures.precision:.2f}, "
-        f"on {figures.support:.0%} of the"
-        f" pages without annotations, exactly one node on {figures.unique:.0%}, "
-        f"price {figures.price:.2f}"
+        f"{number}. {alternative.kind}: precision {figures.precision:.2f}, on "
+        f"{figures.support:.0%} of the pages without annotations, exactly one node on "
+        f"{figures.unique:.0%}, price {figures.price:.2f}"
     )

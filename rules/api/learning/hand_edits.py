@@ -45,11 +45,9 @@ class Written(Body):
             child=serializers.CharField(max_length=MAX_XPATH), max_length=MAX_XPATHS
         ),
         required=False,
-        help_text="By attribute the XPaths that find it, of which the first that selects "
-        "something serves a"
-        " page; several values are those of all of them. "
-        "One may be a CSS selector behind `css:`. Attributes"
-        " that are left out stay as they are.",
+        help_text="By attribute the XPaths that find it, of which the first that selects something "
+        "serves a page; several values are those of all of them. One may be a CSS selector behind "
+        "`css:`. Attributes that are left out stay as they are.",
     )
     whole = serializers.ListField(
         child=serializers.CharField(max_length=63),

@@ -98,9 +98,8 @@ class RuleWithStylesheet(RuleRow):
     opinions = serializers.ListField(
         child=serializers.DictField(),
         help_text=(
-            "What other sites of the vertical are certain of: "
-            "per attribute whether the rule agrees, why,"
-            " and where it does not, a value that they would take and its page."
+            "What other sites of the vertical are certain of: per attribute whether the rule "
+            "agrees, why, and where it does not, a value that they would take and its page."
         ),
     )
 

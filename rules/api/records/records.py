@@ -60,9 +60,8 @@ class RecordAnswer(serializers.Serializer[Any]):
     index = serializers.IntegerField(required=False, help_text="The record's place on its page.")
     details_url = serializers.CharField(
         required=False,
-        help_text="Of a list's record: the normalised address of the page about the "
-        "same thing, blank "
-        "where the list leads to none.",
+        help_text="Of a list's record: the normalised address of the page about the same thing, "
+        "blank where the list leads to none.",
     )
     values = _value(help_text="As displayed; a list where the attribute has several values.")
     raw = _value(help_text="As the stylesheet emits them.")

@@ -12,9 +12,8 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Draft a rule for each cluster of SITE that nobody annotated, "
-        "from the published rules of the "
-        "other sites of its vertical. Drafts are never published by this command."
+        "Draft a rule for each cluster of SITE that nobody annotated, from the published rules of "
+        "the other sites of its vertical. Drafts are never published by this command."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -14,11 +14,9 @@ from vertex.core.services.jobs.step_limits import limited_steps
 
 class Command(WorkCommand):
     help = (
-        "Write the published rules of SITE into DIR: one stylesheet for each cluster, "
-        "and bundle.json, with "
-        "which extract_bundle runs them on any pages without a database. "
-        "The format json adds the rules as "
-        "they were learnt, scrapy a spider."
+        "Write the published rules of SITE into DIR: one stylesheet for each cluster, and "
+        "bundle.json, with which extract_bundle runs them on any pages without a database. The "
+        "format json adds the rules as they were learnt, scrapy a spider."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

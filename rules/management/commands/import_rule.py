@@ -17,10 +17,9 @@ from vertex.core.services.jobs.step_limits import limited_steps
 
 class Command(WorkCommand):
     help = (
-        "Check the XSLT 1.0 stylesheet FILE (- is standard input), "
-        "score it on the samples of CLUSTER, and "
-        "keep it as a draft of the cluster's rule. What the sandbox refuses is told with its "
-        "line, not kept."
+        "Check the XSLT 1.0 stylesheet FILE (- is standard input), score it on the samples of "
+        "CLUSTER, and keep it as a draft of the cluster's rule. What the sandbox refuses is told "
+        "with its line, not kept."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -13,9 +13,8 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Learn a rule for each annotated cluster of SITE and publish it with its "
-        "bellwethers and golden "
-        "records. A rule that would change constant values is not published, unless --force."
+        "Learn a rule for each annotated cluster of SITE and publish it with its bellwethers and "
+        "golden records. A rule that would change constant values is not published, unless --force."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

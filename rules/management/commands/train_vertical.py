@@ -13,9 +13,8 @@ from vertex.core.management.output import WorkCommand
 
 class Command(WorkCommand):
     help = (
-        "Learn the fields of VERTICAL from the published rules of its sites and what they "
-        "extract from the "
-        "stored pages. Drafts do so by themselves for rules that were published since."
+        "Learn the fields of VERTICAL from the published rules of its sites and what they extract "
+        "from the stored pages. Drafts do so by themselves for rules that were published since."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -80,9 +80,9 @@ def draft_rules(run: JobRun) -> dict[str, Any]:
     run.renew(n_done=len(clusters))
     if not n_drafted and not any(profiles_by_vertical.values()):
         raise jobs.JobFailed(
-            f"no other site of the vertical of {site.name} has a published rule, "
-            "and its pages declare "
-            "nothing, so nothing is known to draft by; publish one first, or annotate a page"
+            f"no other site of the vertical of {site.name} has a published rule, and its pages "
+            "declare nothing, so nothing is known to draft by; publish one first, or annotate a "
+            "page"
         )
     return {"rules": n_drafted, "fields": n_fields}
 
@@ -110,11 +110,10 @@ def _clusters_to_draft(site: Site, name: str) -> list[tuple[Cluster, Vertical]]:
             pairs.append((cluster, vertical))
     if not pairs:
         raise jobs.JobFailed(
-            f"nothing to draft in {name or 'any cluster'} of {site.name}: "
-            "clusters need a vertical; those "
-            "with a published rule or one written by hand are left to people, "
-            "and so are those with "
-            "annotations, and those that are not worth annotating, unless they are named"
+            f"nothing to draft in {name or 'any cluster'} of {site.name}: clusters need a "
+            "vertical; those with a published rule or one written by hand are left to people, and "
+            "so are those with annotations, and those that are not worth annotating, unless they "
+            "are named"
         )
     return pairs
 

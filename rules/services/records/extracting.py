@@ -103,11 +103,9 @@ def extract_records(run: JobRun) -> dict[str, Any]:
             run.report(page)
     if n_by_state["unreadable"] > MOST_UNREADABLE:
         raise jobs.JobFailed(
-            f"{n_by_state['unreadable']:,} of {len(due):,} pages cannot be read: "
-            "their bytes are gone or "
-            "damaged. Their records stay as they were, and they are due again. "
-            "Bring the page store back or "
-            "fetch the pages again, then retry the job"
+            f"{n_by_state['unreadable']:,} of {len(due):,} pages cannot be read: their bytes are "
+            "gone or damaged. Their records stay as they were, and they are due again. Bring the "
+            "page store back or fetch the pages again, then retry the job"
         )
     return {"pages": len(due), **n_by_state}
 

@@ -31,9 +31,8 @@ class NewerVersion(Exception):
         self.version = version
         who = f" by {version.made_by}" if version.made_by else ""
         super().__init__(
-            f"{version} was made{who} meanwhile ({version.get_origin_display().lower()}). "
-            "Look at what it"
-            " changes; what you wrote is kept, and saving it again makes it the version "
+            f"{version} was made{who} meanwhile ({version.get_origin_display().lower()}). Look at "
+            "what it changes; what you wrote is kept, and saving it again makes it the version "
             "after that one."
         )
 
