@@ -5,10 +5,12 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 from vertex.running.known_services import connect_to_known_services_only
+from vertex.running.lock_patience import wait_shortly_for_locks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
 
 connect_to_known_services_only()
+wait_shortly_for_locks()
 django_application = get_wsgi_application()
 
 from vertex.running.logs import (  # noqa: E402

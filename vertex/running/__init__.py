@@ -6,6 +6,7 @@ request_limits     what a request may be before anybody is asked who they are
 page_requests      requests that read strangers' pages, handed to processes with limits
 page_process       the program of such a process; page_answers is what it answers
 scheduler          the clock's ticks, which go on although the machine's clock is put back
+lock_patience      how long requests wait for what somebody else is changing
 file_broker        the broker that needs no server
 caches             the cache of an installation; redis_cache where its address is given
 known_services     which services the settings name: no other is connected to

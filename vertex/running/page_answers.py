@@ -16,6 +16,7 @@ from django.core.wsgi import get_wsgi_application
 from clustering.services.children.child import was_short_of_memory
 from clustering.services.children.limits import joined
 from vertex.running.known_services import connect_to_known_services_only
+from vertex.running.lock_patience import wait_shortly_for_locks
 
 Head: TypeAlias = tuple[str, Sequence[tuple[str, str]]]  # status and header fields
 OutOfMemory = MemoryError | RecursionError
@@ -67,6 +68,7 @@ def load_application() -> tuple[Callable[[WSGIEnvironment, StartResponse], Any],
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
     connect_to_known_services_only()
+    wait_shortly_for_locks()
     application = get_wsgi_application()
     failures: list[str] = []
 

@@ -173,7 +173,7 @@ class PageRequests:
         self._processes.close()
 
     def keeps_threads(self, path: str) -> bool:
-        """Return whether a thread waits for pages to be read while a path's view is answered."""
+        """Return whether a thread waits for long while the view of a path is answered."""
         try:
             return keeps_threads(resolve(path).func)
         except Resolver404:

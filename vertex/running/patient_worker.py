@@ -264,7 +264,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             self._answer_shortly(conn, 503)
 
     def _keeps_threads(self, data: bytearray) -> bool:
-        """Return whether a thread waits for pages to be read while a request is answered."""
+        """Return whether a thread may wait for long while a request is answered."""
         _, _, rest = bytes(data[:MAX_HEAD]).partition(b" ")
         try:
             target = urlsplit(rest.partition(b" ")[0].decode("latin-1"))

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from vertex.core.api.errors import API_PREFIX, shaped
+from vertex.core.api.errors import API_PREFIX, HELD_BY_OTHERS, is_held_by_others, shaped
 from vertex.core.exceptions import TooBusy
 from vertex.core.storage import StoreAway
 
@@ -26,11 +26,13 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer without database and session: they may be what failed.
 
-    Where the page store or the database cannot be reached, or this machine has too much to do, that
-    is told with status 503: it passes.
+    Where the page store or the database cannot be reached, this machine has too much to do, or
+    somebody else changes the same, that is told with status 503: it passes.
     """
     context = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
     error = sys.exc_info()[1]
+    if is_held_by_others(error):
+        error = TooBusy(HELD_BY_OTHERS)
     away = _what_is_away(error)
     if isinstance(error, TooBusy) and request.path_info.startswith(API_PREFIX):
         return JsonResponse(shaped(503, f"{error}."), status=503)

@@ -24,7 +24,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site, User
 from vertex.core.services.jobs.requests import enqueue
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_others
 
 MAX_ID = 2**63 - 1
 MAX_LAYOUT_CHARS = 100
@@ -276,6 +276,7 @@ class ClusterReviewPages(ClusterAddress):
         return {"random": _pages(pages.random), "strangest": _pages(pages.strangest)}
 
 
+@waits_for_others
 class ClusterVerdicts(ClusterAddress):
     @endpoint(
         "list_verdicts",

@@ -38,7 +38,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import AS_GIVEN, Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.requests import enqueue
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_others
 
 MAX_SAMPLED = 2**31 - 1
 
@@ -345,6 +345,7 @@ class ClusteringAddress(ApiView):
         return subject.site
 
 
+@waits_for_others
 class ClusteringView(ClusteringAddress):
     @endpoint(
         "read_clustering",

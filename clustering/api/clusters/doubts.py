@@ -19,6 +19,7 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Job, Role, Scope, Site
+from vertex.core.views.page_reading import waits_for_others
 
 READ, WRITE = Scope.PAGES_READ, Scope.PAGES_WRITE
 MAX_DOUBT_CHARS = 16
@@ -112,6 +113,7 @@ class Doubts(AtSite):
         return {"results": list(doubts.doubt_lines(subject)), "next": None}
 
 
+@waits_for_others
 class DoubtAnswers(AtSite):
     @endpoint(
         "list_doubt_answers",
@@ -165,6 +167,7 @@ class AnswerAddress(ApiView):
         return subject.site
 
 
+@waits_for_others
 class UndoAnswer(AnswerAddress):
     @endpoint(
         "undo_doubt_answer",
@@ -178,6 +181,7 @@ class UndoAnswer(AnswerAddress):
         return _outcome(subject, doubts.undo_answer(answer=subject, actor=caller_of(request)))
 
 
+@waits_for_others
 class RedoAnswer(AnswerAddress):
     @endpoint(
         "redo_doubt_answer",

@@ -17,9 +17,11 @@ from clustering.services.clusters import cluster_reviews as services
 from clustering.views.clusters.cluster_rows import cluster_of, current_clustering, last_reviews
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import waits_for_others
 from vertex.core.views.toasts import tell
 
 
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def review_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:

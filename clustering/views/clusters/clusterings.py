@@ -28,7 +28,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_others
 from vertex.core.views.toasts import tell, tell_of_job
 
 ALGORITHM_OF_GRAPH = "site_model"
@@ -195,6 +195,7 @@ def make_current(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return redirect("clusters", name=name)
 
 
+@waits_for_others
 @needs_role(Role.OPERATOR)
 @require_POST
 def drop_clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:

@@ -15,6 +15,7 @@ from clustering.views.clusters.cluster_rows import current_clustering, work_on
 from clustering.views.clusters.doubt_rows import both_sides, doubt_card, has_doubts
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.page_reading import waits_for_others
 from vertex.core.views.toasts import tell, tell_of_job
 from vertex.core.views.ways_back import way_back
 
@@ -61,6 +62,7 @@ def doubt(request: HttpRequest, name: str, doubt: str) -> HttpResponse:
     return render(request, "clustering/clusters/doubt.html", context)
 
 
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def settle_doubt(request: HttpRequest, name: str, doubt: str) -> HttpResponse:
@@ -80,6 +82,7 @@ def settle_doubt(request: HttpRequest, name: str, doubt: str) -> HttpResponse:
     return _back(request, site)
 
 
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def undo_answer(request: HttpRequest, name: str, pk: int) -> HttpResponse:
@@ -94,6 +97,7 @@ def undo_answer(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return _back(request, answer.site)
 
 
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def redo_answer(request: HttpRequest, name: str, pk: int) -> HttpResponse:

@@ -10,8 +10,10 @@ from typing import Any
 import orjson
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, ValidationError
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from psycopg.errors import LockNotAvailable
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
@@ -47,6 +49,8 @@ MESSAGE_BY_STATUS = {
     500: "Something went wrong here. The log has the details under this request's id.",
     503: "Not available at the moment. Try again later.",
 }
+
+HELD_BY_OTHERS = "somebody else is changing the same, which takes a while; try again then"
 
 
 class Conflict(exceptions.APIException):
@@ -156,10 +160,17 @@ def _as_api_error(error: Exception) -> Exception:
             return Away("The page store cannot be reached at the moment. Try again later.")
         case TooBusy():
             return Away(f"{error}.")
+        case OperationalError() if is_held_by_others(error):
+            return Away(f"{HELD_BY_OTHERS}.")
         case DiskFull() | OSError(errno=errno.ENOSPC):
             return DiskIsFull("The disk is full: nothing more is taken until there is room.")
         case _:
             return error
+
+
+def is_held_by_others(error: BaseException | None) -> bool:
+    """Return whether somebody else was changing what a request would change, for too long to wait."""
+    return isinstance(error, OperationalError) and isinstance(error.__cause__, LockNotAvailable)
 
 
 def _headers(error: exceptions.APIException) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Which views read strangers' pages: they are answered in page processes, all others must not.
 
-Those that have children read a page are told as well: a thread waits for them.
+Those that have children read a page are told as well, and those that wait for others who change
+the same clusters: a thread waits with them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 READS_PAGES: Final = "reads_pages"
 WAITS_FOR_CHILDREN: Final = "waits_for_children"
+WAITS_FOR_OTHERS: Final = "waits_for_others"
 
 
 def reads_pages(view: View) -> View:
@@ -26,14 +28,21 @@ def waits_for_children(view: View) -> View:
     return view
 
 
+def waits_for_others(view: View) -> View:
+    """Leave threads to others while a view, or one of a class, is answered: clusters change in turn."""
+    setattr(view, WAITS_FOR_OTHERS, True)
+    return view
+
+
 def is_reading(view: object) -> bool:
     """Return whether a view that an address leads to reads pages."""
     return _has_flag(view, READS_PAGES)
 
 
 def keeps_threads(view: object) -> bool:
-    """Return whether a thread waits for pages to be read while a view is answered."""
-    return is_reading(view) or _has_flag(view, WAITS_FOR_CHILDREN)
+    """Return whether a thread may wait for long while a view is answered."""
+    flags = (READS_PAGES, WAITS_FOR_CHILDREN, WAITS_FOR_OTHERS)
+    return any(_has_flag(view, flag) for flag in flags)
 
 
 def _has_flag(view: object, flag: str) -> bool:
