@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class ConnectionPastGuard(PermissionError):
-    """Something else than guard and known services is connected to: a mistake in this product."""
+    """Something other than guard and known services is connected to: a mistake in the product."""
 
 
 def let_through(connection: socket.socket) -> None:

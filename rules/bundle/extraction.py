@@ -39,8 +39,9 @@ from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs
 # after LEARNT_SECONDS.
 MAX_TAGS_HERE: Final = 10_000
 LEARNT_SECONDS: Final = 1.0
-# Telling the cluster of a page takes time and memory by its bytes: of 3 MB up to 1.9 seconds and 490 MB
-# (benchmarks.hostile). Of a page that is larger than nearly all it is told where that can be stopped.
+# Telling the cluster of a page takes time and memory by its bytes: of 3 MB up to 1.9 seconds and
+# 490 MB (benchmarks.hostile). Of a page that is larger than nearly all it is told where that can
+# be stopped.
 MAX_BYTES_HERE: Final = 1_000_000
 
 

@@ -48,7 +48,7 @@ class PickedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Where a value is drawn: on an element, part of one of its text nodes, or up to another."""
+    """Where a value is drawn: on an element, in part of a text of it, or up to another element."""
 
     number: int
     # Text node, start, end; with an end number the text node of the end.

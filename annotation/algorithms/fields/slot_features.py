@@ -426,7 +426,7 @@ def _numbers(
 
 
 def _distance_after(number: int, heading_number: int) -> float:
-    """Return how far after the heading a text stands, in log texts; negative before it."""
+    """Return the logarithm of a text's distance from the heading, in texts; negative before it."""
     if heading_number < 0:
         return 0.0
     distance = number - heading_number

@@ -69,7 +69,7 @@ def _find_behind_label(page: SpotIndex, number: int, attribute: AttributeType) -
 
 
 def _trust(page: SpotIndex, number: int) -> float:
-    """Return how surely a text is a label: by a final colon, its tag and whether others have it."""
+    """Return how surely a text is a label: by colon, by tag and by whether other pages have it."""
     label = page.spots[number]
     tags = {element.tag for element in _with_parent(label.node.element)}
     is_marked = bool(tags & LABEL_TAGS)

@@ -175,7 +175,7 @@ def mark_records(
 
 
 def mark_found_records(*, subject: Subject, revision: int | None) -> GestureChange:
-    """Annotate the list that looks most like records as the page's. Raises AnchorProblem."""
+    """Annotate the list most like records as the page's records. Raises AnchorProblem."""
     lists = find_records(subject.page.texts.tree)
     if not lists:
         raise AnchorProblem(

@@ -121,7 +121,7 @@ def _renew_nearest(D: Matrix, nearest: NDArray[np.intp], heights: Matrix, a: int
 
 
 def grouped(n: int, joins: Sequence[Join]) -> NDArray[np.intp]:
-    """Return the group of each of n columns after the joins, numbered by their first columns."""
+    """Return the group of each of n columns after the joins, numbered in order of first columns."""
     group = np.arange(n)
     for join in joins:
         group[group == join.second] = join.first

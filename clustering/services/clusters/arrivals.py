@@ -178,7 +178,7 @@ def _arrivals(site: Site, clustering: Clustering) -> list[int]:
 
 
 def _locked_if_current(clustering: Clustering) -> bool:
-    """Lock the clusters of a site and its clustering, and return whether it is still the current one."""
+    """Lock a site's clusters and a clustering; return whether that is still the current one."""
     lock_clusters(clustering.site_id)
     rows = Clustering.objects.select_for_update(no_key=True).filter(
         pk=clustering.pk, is_current=True

@@ -17,10 +17,10 @@ CLUSTERS: Final = (
 
 
 def lock_clusters(site: int) -> None:
-    """Wait until nobody else changes the clusters of a site; others wait until the transaction ends.
+    """Wait until nobody else changes a site's clusters; others wait until the transaction ends.
 
-    The row of the site is no such lock: what a crawl stores is counted there, and one change of many pages
-    would hold up all crawls of a process. On SQLite one transaction writes at a time.
+    The row of the site is no such lock: what a crawl stores is counted there, and one change of
+    many pages would hold up all crawls of a process. On SQLite one transaction writes at a time.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -28,7 +28,7 @@ def lock_clusters(site: int) -> None:
 
 
 def locked_clustering(site: Site) -> Clustering:
-    """Lock the clusters of a site and its current clustering until the transaction ends; return the latter.
+    """Lock a site's clusters and its current clustering until the transaction ends; return that.
 
     Whoever changes clusters takes the two locks in this order. Raises ValidationError where there
     is none.

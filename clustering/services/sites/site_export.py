@@ -86,7 +86,7 @@ EXPORT_SITE = JobKind("clustering.export_site", Job.Queue.KEEP, export_site, "si
 
 
 def sweep_exports(*, now: datetime) -> int:
-    """Remove half-written exports and those without a job, as without a site; return how many."""
+    """Remove half-written exports and those whose job, or site, is gone; return how many."""
     n_swept = 0
     for path in settings.EXPORT_DIR.glob("*"):
         own = OWN_FILE.fullmatch(path.name)

@@ -323,7 +323,7 @@ def _reading_of(task: AttributeTask, draft: TargetRule) -> tuple[int, float]:
 
 
 def _imprecise(task: AttributeTask, goal: SearchGoal) -> list[Conjunction]:
-    """Return the features that select all positives, most precise first; the last is none."""
+    """Return the features that select all positives, most precise first; the last is no feature."""
     columns = task.samples.columns
     singles = [measure(single, goal) for single in find_singles(columns, goal, task.features)]
     singles.append(Conjunction((), columns.targets(goal.target), 0.0))

@@ -1,4 +1,4 @@
-"""Say what a rule made of a page in lines, alike in all kinds of runs; read and write JSON."""
+"""Say what a rule made of a page in lines, alike in all runs; write and read them as JSON."""
 
 from __future__ import annotations
 
