@@ -11,9 +11,8 @@ from clustering.algorithms.published import keyclus
 from clustering.models import Cluster, Clustering, PageMembership
 from vertex.core.models import Site
 
-CLUSTERS: Final = (
-    1  # what is locked by numbers of sites: PostgreSQL knows such locks by two numbers
-)
+# PostgreSQL knows a lock of this kind by two numbers: what is locked, here clusters, and of which site.
+CLUSTERS: Final = 1
 
 
 def lock_clusters(site: int) -> None:
