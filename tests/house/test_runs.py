@@ -3,7 +3,18 @@
 import sys
 from pathlib import Path
 
-from tests.__main__ import MOST_RUN_AGAIN, TESTS_FAILED, files_of_the_second_pass, run_tests
+import pytest
+
+from tests.__main__ import (
+    MOST_RUN_AGAIN,
+    TESTS_FAILED,
+    Step,
+    end_of,
+    files_of_the_second_pass,
+    run,
+    run_failed_again,
+    start_beside,
+)
 
 
 def test_the_second_pass_runs_the_files_that_are_marked() -> None:
@@ -12,6 +23,16 @@ def test_the_second_pass_runs_the_files_that_are_marked() -> None:
     assert "tests/apps/core/jobs/test_jobs.py" in chosen
     assert "tests/house/test_migrations.py" in chosen
     assert "tests/house/test_words.py" not in chosen
+
+
+def test_a_step_beside_says_at_its_turn_what_it_said(capfd: pytest.CaptureFixture[str]) -> None:
+    program = "print('[x]' * 100_000); raise SystemExit(3)"  # more than a pipe holds
+    beside = start_beside(Step("chatter", [sys.executable, "-c", program]))
+    assert 3 == beside.process.wait()  # nobody reads meanwhile
+
+    assert "[x]" not in capfd.readouterr().err
+    assert 3 == end_of(beside)
+    assert 100_000 == capfd.readouterr().err.count("[x]")
 
 
 class TestFailedTests:
@@ -36,7 +57,8 @@ def test_steady():
         (tmp_path / "test_shop.py").write_text(self.UNSTEADY.format(n=n, passes=passes))
         command = [sys.executable, "-m", "pytest", "-q", "--noconftest", "-c", "/dev/null"]
         command += ["--rootdir", str(tmp_path), str(tmp_path)]
-        return run_tests(command, tmp_path / "cache")
+        step = Step("shop", command, cache=tmp_path / "cache")
+        return run_failed_again(step, run(step.first_command()))
 
     def test_one_that_passes_alone_is_named_and_stops_nothing(self, tmp_path: Path) -> None:
         status, unsteady = self.run(tmp_path, 1)
