@@ -317,7 +317,7 @@ MFA_FORMS = {
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Vertex"
-SOCIALACCOUNT_ADAPTER = "vertex.core.views.people.adapters.SingleSignOnAdapter"
+SOCIALACCOUNT_ADAPTER = "vertex.running.identity_provider.GuardedSingleSignOn"
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "APPS": [

@@ -10,6 +10,7 @@ lock_patience      how long requests wait for what somebody else is changing
 file_broker        the broker that needs no server
 caches             the cache of an installation; redis_cache where its address is given
 known_services     which services the settings name: no other is connected to
+identity_provider  how the identity provider is asked
 health             whether the process lives, and whether it can serve
 metrics            figures for Prometheus
 logs               what goes into the log; worker_logs for workers

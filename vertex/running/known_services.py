@@ -45,12 +45,17 @@ def known_services() -> Iterator[tuple[str, int]]:
             yield parts.hostname, port
     if settings.EMAIL_HOST:
         yield settings.EMAIL_HOST, settings.EMAIL_PORT
-    if settings.OIDC_URL:
-        provider = urlsplit(settings.OIDC_URL)
-        port = provider.port or PORT_BY_SCHEME[provider.scheme]
-        yield provider.hostname or "", port
-        for host in settings.OIDC_HOSTS:
-            yield host, PORT_BY_SCHEME["https"]
+    yield from provider_services()
+
+
+def provider_services() -> Iterator[tuple[str, int]]:
+    """Yield host and port of who people log in by."""
+    if not settings.OIDC_URL:
+        return
+    provider = urlsplit(settings.OIDC_URL)
+    yield provider.hostname or "", provider.port or PORT_BY_SCHEME[provider.scheme]
+    for host in settings.OIDC_HOSTS:
+        yield host, PORT_BY_SCHEME["https"]
 
 
 def _addresses_of(name: str, port: int) -> list[str]:

@@ -1,7 +1,7 @@
 """Which views read strangers' pages: they are answered in page processes, all others must not.
 
-Those that have children read a page are told as well, and those that wait for others who change
-the same clusters: a thread waits with them.
+Those that have children read a page are told as well, and those that wait for others: for who
+changes the same clusters, and for the identity provider. A thread waits with them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def waits_for_children(view: View) -> View:
 
 
 def waits_for_others(view: View) -> View:
-    """Leave threads to others while a view, or one of a class, is answered: clusters change in turn."""
+    """Leave threads to others while a view, or one of a class, is answered: it waits for somebody."""
     setattr(view, WAITS_FOR_OTHERS, True)
     return view
 

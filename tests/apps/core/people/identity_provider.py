@@ -26,6 +26,9 @@ class IdentityProvider(ThreadingHTTPServer):
         self.challenge = ""
         self.redirect_uri = ""
         self.is_broken = False
+        self.drips_at = ""  # the path of an answer that never ends
+        self.is_over = threading.Event()
+        self.padding = 0  # bytes that its answers have besides
 
     @property
     def url(self) -> str:
@@ -36,6 +39,7 @@ class IdentityProvider(ThreadingHTTPServer):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.is_over.set()
         self.shutdown()
         self.server_close()
 
@@ -87,11 +91,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self.server.token(parse_qs(body)))
 
     def _answer(self, content: Any) -> None:
-        body = json.dumps(content).encode()
+        body = json.dumps(content).encode() + b" " * self.server.padding
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        if self.path == self.server.drips_at:
+            self.wfile.write(body[:1])
+            self.server.is_over.wait()
+            return
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:

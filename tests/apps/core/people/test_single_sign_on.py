@@ -19,6 +19,7 @@ from tests.apps.core.people.identity_provider import CLIENT, CODE, SECRET, Ident
 from vertex.core.models import AuditEntry, Membership, Role, User
 from vertex.core.services.people import people, single_sign_on
 from vertex.core.services.people.single_sign_on import person_named_by
+from vertex.running import identity_provider
 
 pytestmark = pytest.mark.both_databases
 
@@ -247,6 +248,70 @@ class TestRefusals:
         answer = Client().post(reverse("single_sign_on"), follow=True)
 
         assert "does not answer" in answer.content.decode()
+
+    @pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/token", "/userinfo"])
+    def test_a_provider_whose_answer_never_ends_is_told(
+        self,
+        provider: IdentityProvider,
+        anna: User,
+        monkeypatch: pytest.MonkeyPatch,
+        path: str,
+    ) -> None:
+        asked = begin(client := Client(), provider)
+        monkeypatch.setattr(identity_provider, "ANSWER_SECONDS", 0.3)
+        provider.drips_at = path
+        answer = come_back(client, code=CODE, state=asked["state"])
+
+        assert "does not answer" in answer.content.decode()
+        assert "" == who_is_in(client)
+
+    def test_an_answer_of_more_than_a_megabyte_is_not_read(
+        self, provider: IdentityProvider, anna: User
+    ) -> None:
+        asked = begin(client := Client(), provider)
+        provider.padding = 1024**2
+        answer = come_back(client, code=CODE, state=asked["state"])
+
+        assert "does not answer" in answer.content.decode()
+        assert "" == who_is_in(client)
+
+    def test_hosts_that_the_settings_do_not_name_are_not_asked(
+        self, provider: IdentityProvider, settings: Settings, db: None
+    ) -> None:
+        settings.OIDC_URL = "https://id.example.org"
+        answer = Client().post(reverse("single_sign_on"), follow=True)
+
+        assert "does not answer" in answer.content.decode()
+
+    @pytest.mark.parametrize(
+        "claims",
+        [
+            {"email": f"\0{ADDRESS}"},
+            {"sub": "\0"},
+            {"sub": "1" * 5_000},
+        ],
+    )
+    def test_claims_that_nobody_can_store_let_nobody_in_and_break_nothing(
+        self, provider: IdentityProvider, anna: User, claims: dict[str, Any]
+    ) -> None:
+        provider.claims |= claims
+        answer = log_in(Client(), provider)
+
+        assert 200 == answer.status_code
+
+    def test_an_address_that_the_provider_gave_to_somebody_else(
+        self, provider: IdentityProvider, anna: User
+    ) -> None:
+        log_in(Client(), provider)
+        provider.claims["sub"] = "0077"
+        log_in(client := Client(), provider)
+        assert "" == who_is_in(client)
+
+        boss = people.create_user(username="boss", role=Role.ADMINISTRATOR, actor=None)
+        people.change_user(user=anna, actor=boss, email="")
+        people.change_user(user=anna, actor=boss, email=ADDRESS)
+        log_in(client, provider)
+        assert "anna" == who_is_in(client)
 
     def test_an_error_of_our_own_is_not_the_providers(
         self, provider: IdentityProvider, anna: User, monkeypatch: pytest.MonkeyPatch

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -113,7 +114,8 @@ def create_user(
 def change_user(*, user: User, actor: User | None, **changes: str) -> None:
     """Change what CHANGEABLE lists, and record what it was.
 
-    An address counts as somebody's own only where somebody else entered it.
+    An address counts as somebody's own only where somebody else entered it. Then nobody logs in as
+    this person by an account of the identity provider any more, until it verifies that address.
     """
     given = {name: changes[name] for name in CHANGEABLE if name in changes}
     changed = {name: value for name, value in given.items() if value != getattr(user, name)}
@@ -124,6 +126,8 @@ def change_user(*, user: User, actor: User | None, **changes: str) -> None:
         User.objects.filter(pk=user.pk).update(**changed)
         if "email" in changed:
             User.objects.filter(pk=user.pk).update(has_vouched_email=actor != user)
+            if actor != user:
+                SocialAccount.objects.filter(user=user).delete()
         user.refresh_from_db()
         audit.record(actor=actor, action="person.changed", subject=user.username, detail=detail)
 

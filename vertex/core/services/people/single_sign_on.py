@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from vertex.core.models import User
 from vertex.core.services.people import audit
+from vertex.core.texts import storable
 
 LONGEST_NAME: Final = 140  # of a user name, before a number is added to it
 N_NAMES_TRIED: Final = 100
@@ -24,7 +26,7 @@ class NobodyKnown(Exception):
         super().__init__(
             "There is no open account with the e-mail address that you logged in with. Ask an "
             "administrator of this installation to add you, "
-            "or to enter this address at your account."
+            "or to enter this address at your account anew."
         )
 
 
@@ -38,6 +40,8 @@ def person_named_by(claims: Mapping[str, Any]) -> User:
     email = claims.get("email")
     # Some providers write "false".
     if not isinstance(email, str) or not email or claims.get("email_verified") is not True:
+        raise NobodyKnown
+    if email != storable(email):
         raise NobodyKnown
     if settings.OIDC_ADDS_PEOPLE:
         # One after the other: somebody who is added may come by two browsers at once.
@@ -53,6 +57,15 @@ def person_named_by(claims: Mapping[str, Any]) -> User:
     if not person.is_active or person.is_service:
         raise NobodyKnown
     return person
+
+
+def check_untied(person: User) -> None:
+    """Raise NobodyKnown where a person logs in by another account of the provider already.
+
+    The provider may give an address that somebody had to somebody else.
+    """
+    if SocialAccount.objects.filter(user=person).exists():
+        raise NobodyKnown
 
 
 def record_link(person: User) -> None:
@@ -74,8 +87,8 @@ def _add_person(email: str, claims: Mapping[str, Any]) -> User:
     for username in _names(str(claims.get("preferred_username") or email)):
         person = User(
             username=username,
-            first_name=str(claims.get("given_name") or "")[:150],
-            last_name=str(claims.get("family_name") or "")[:150],
+            first_name=storable(str(claims.get("given_name") or ""), 150),
+            last_name=storable(str(claims.get("family_name") or ""), 150),
             email=email[:254],
             has_vouched_email=True,
         )

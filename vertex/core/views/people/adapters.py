@@ -108,12 +108,6 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, _request: HttpRequest, _sociallogin: Any) -> bool:
         return False
 
-    def get_requests_session(self) -> Any:  # of requests
-        """Return what asks the provider: by no proxy and no password that the machine knows of."""
-        session = super().get_requests_session()
-        session.trust_env = False
-        return session
-
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Find out who this is, before the library lets anybody in."""
         claims = _claims_of(sociallogin)
@@ -125,6 +119,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             return
         try:
             person = single_sign_on.person_named_by(claims)
+            single_sign_on.check_untied(person)
         except single_sign_on.NobodyKnown as error:
             raise _refusal(request, str(error)) from None
         sociallogin.connect(request, person)

@@ -15,6 +15,8 @@ from allauth.mfa.webauthn import views as passkeys
 from allauth.socialaccount.providers.openid_connect import views as provider
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -26,9 +28,19 @@ from django.views.decorators.http import require_GET, require_POST
 from vertex.core.services.people import log_in_attempts
 from vertex.core.services.people.single_sign_on import PROVIDER
 from vertex.core.views.access import needs_log_in
+from vertex.core.views.page_reading import waits_for_others
 
 # What the library stumbles over where an answer is not what the standard says.
-ODD_ANSWER = (AttributeError, KeyError, TypeError, ValueError)
+ODD_ANSWER = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+    DataError,
+    ImproperlyConfigured,  # a number of a person that is too long
+)
 PAGES = "core/people/second_factors"
 
 
@@ -76,6 +88,7 @@ second_step = never_cache(SecondStepView.as_view())
 log_in_by_passkey = never_cache(PasskeyLogInView.as_view())
 
 
+@waits_for_others
 @never_cache
 @require_POST
 def single_sign_on(request: HttpRequest) -> HttpResponse:
@@ -89,6 +102,7 @@ def single_sign_on(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@waits_for_others
 @never_cache
 @require_GET
 def back_from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
