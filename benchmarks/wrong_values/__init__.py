@@ -16,7 +16,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from annotation.algorithms.attribute_types import AttributeType
 from benchmarks.labelled_sites import swde_pages
@@ -24,6 +24,7 @@ from benchmarks.report import markdown_table
 from benchmarks.rule_learning import Values, compared, read_swde
 from clustering.algorithms.grouping import RawPage
 from clustering.models import Cluster
+from monitoring.algorithms.changed_values import ChangeWeights
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import extract_lines
 from monitoring.services.repair.relearning import OldPage, relearn
@@ -39,6 +40,9 @@ MISSING_SHARE: Final = 0.5  # of those
 TYPE_BY_ATTRIBUTE: Final = {"price": "price", "phone": "phone"}
 MIN_MULTI_SHARE: Final = 0.05  # of the pages, which show several values
 GOOD_F1: Final = 0.95
+
+
+StoredPages: TypeAlias = dict[str, dict[str, ShownValue]]  # values by address and attribute
 
 
 class SwdeSite(NamedTuple):
@@ -57,21 +61,19 @@ class AttributeScore(NamedTuple):
     attribute: str
     is_proposed: bool
     f1: float
+    is_told_by_looks: bool  # no stored value of it was found
 
 
 def run(data: Path | None) -> str:
     """Return the figures as a section in Markdown."""
     if data is None or not (data / "swde").is_dir():
         return "Left out: the pages of SWDE are not in the folder."
-    sites = [
-        read_site(data / "swde", vertical.name, folder)
-        for vertical in sorted((data / "swde").iterdir())
-        if vertical.is_dir() and vertical.name != "groundtruth"
-        for folder in sorted(place for place in vertical.iterdir() if place.is_dir())
-    ]
+    sites = read_sites(data / "swde")
     sections = [str(__doc__).split("\n\n", 1)[1].strip()]
     for wrong_share in WRONG_SHARES:
-        scores = [score for site in sites for score in repaired(site, wrong_share)]
+        scores = [
+            score for site in sites for score in repaired(site, stored_values(site, wrong_share))
+        ]
         sections.append(report(wrong_share, scores))
     return "\n\n".join(sections)
 
@@ -108,6 +110,16 @@ def _mean(scores: Sequence[AttributeScore]) -> float:
     return sum(score.f1 for score in scores) / max(1, len(scores))
 
 
+def read_sites(root: Path) -> list[SwdeSite]:
+    """Return all sites of the folder of SWDE."""
+    return [
+        read_site(root, vertical.name, folder)
+        for vertical in sorted(root.iterdir())
+        if vertical.is_dir() and vertical.name != "groundtruth"
+        for folder in sorted(place for place in vertical.iterdir() if place.is_dir())
+    ]
+
+
 def read_site(root: Path, vertical: str, folder: Path) -> SwdeSite:
     """Return a site with the truth about its pages."""
     name = folder.name.split("(")[0]
@@ -142,38 +154,43 @@ def read_site(root: Path, vertical: str, folder: Path) -> SwdeSite:
     return SwdeSite(name, fresh, truth, attributes)
 
 
-def repaired(site: SwdeSite, wrong_share: float) -> list[AttributeScore]:
+def repaired(
+    site: SwdeSite, stored: StoredPages, weights: ChangeWeights | None = None
+) -> list[AttributeScore]:
     """Return how right each attribute is by the rule that a repair learns from stored values."""
-    stored = stored_values(site, wrong_share)
     rule = Rule(
         cluster=Cluster(name=site.name, site=Site(name=site.name)),
         schema=[attribute.as_json() for attribute in site.attributes],
     )
     old = [OldPage(RawPage(url, b""), [_line(url, values)]) for url, values in stored.items()]
-    relearnt = relearn(rule, old, site.fresh, site.fresh)
+    relearnt = relearn(rule, old, site.fresh, site.fresh, weights)
     given: dict[str, Mapping[str, str | list[str]]] = {}
-    proposed: set[str] = set()
+    proposed: Mapping[str, Mapping[str, object]] = {}
     if relearnt is not None and relearnt.verdict.has_passed:
-        proposed = set(relearnt.measures)
+        proposed = relearnt.measures
         ready = RunnableRule(site.name, 1, relearnt.stylesheet, site.attributes)
         for url, page in site.fresh.items():
             lines = extract_lines(ready, page)
             given[url] = lines[0].values if lines else {}
     return [
         AttributeScore(
-            site.name, attribute.name, attribute.name in proposed, _f1(site, attribute.name, given)
+            site.name,
+            attribute.name,
+            attribute.name in proposed,
+            _f1(site, attribute.name, given),
+            "certainty" in proposed.get(attribute.name, {}),
         )
         for attribute in site.attributes
     ]
 
 
-def stored_values(site: SwdeSite, wrong_share: float) -> dict[str, dict[str, ShownValue]]:
+def stored_values(site: SwdeSite, wrong_share: float) -> StoredPages:
     """Return each page's stored values, some of them wrong.
 
     Of the wrong ones, half are values of another page, the rest is missing.
     """
     chance = random.Random(f"{site.name} {wrong_share}")
-    stored: dict[str, dict[str, ShownValue]] = {url: {} for url in site.truth}
+    stored: StoredPages = {url: {} for url in site.truth}
     for attribute in site.attributes:
         name = attribute.name
         known = [url for url, values in site.truth.items() if values.get(name)]

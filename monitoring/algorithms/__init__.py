@@ -12,6 +12,8 @@ what_if_thresholds  what other thresholds would have done
 slots               when the checks of a schedule are
 repair              golden values found again on the new pages
 value_places        the nodes that show a value
+changed_values      what values became that all changed, by a trained model (weights/)
+change_signs        what it measures; changed_proposals what is proposed by it
 record_matching     the records of a list found again by their values
 former_addresses    pages found again at another address, by their values
 rule_reuse          an old rule that still serves a new cluster

@@ -172,6 +172,19 @@ class ValueIndex(PageIndex):
         node = nodes[0]
         return self._place(node, text, self._start(node), is_whole=True)
 
+    def place_within(
+        self, element: _Element, number: int, stretch: tuple[int, int]
+    ) -> ValuePlace | None:
+        """Return the place of a stretch of an element's n-th text; None where the page shows no such text."""
+        index = self.texts.index_by_node.get((element, number))
+        if index is None:
+            return None
+        node = self.texts.nodes[index]
+        text = self.texts.text_of(node)
+        start, end = stretch
+        is_whole = stretch == (0, len(text))
+        return self._text_place(node, text[start:end], is_whole=is_whole, prefix=text[:start])
+
     def n_at(self, shape: str, label: str | None) -> int:
         """Return how many texts stand at a shape, behind a label unless that is None."""
         if "|@" in shape:

@@ -63,7 +63,9 @@ class ProposalRow(RowSerializer):
     field_test = serializers.BooleanField(
         allow_null=True, help_text="Whether the new rule passes it."
     )
-    attributes = serializers.DictField(help_text="Per attribute its XPath and precision.")
+    attributes = serializers.DictField(
+        help_text="Per attribute its XPath and precision; its certainty where all values changed."
+    )
     silent = serializers.ListField(
         child=serializers.CharField(), help_text="Attributes that had values and get no rule."
     )

@@ -51,9 +51,20 @@ class RepairPlan:
         sentences = list(self.reuse.why)
         if self.relearnt is not None:
             sentences.append(f"New rule: {self.relearnt.verdict.why}")
+            sentences += _changed_messages(self.relearnt)
             if self.relearnt.silent:
                 sentences.append(_silence_message(self.relearnt))
         return " ".join(sentences)
+
+
+def _changed_messages(relearnt: RelearntRule) -> list[str]:
+    """Return a sentence for each attribute of which no stored value was found again."""
+    return [
+        f"No page shows enough stored values of {name}: what they became is told by how its values look, "
+        f"and right to {figures['certainty']:.0%}."
+        for name, figures in relearnt.measures.items()
+        if "certainty" in figures
+    ]
 
 
 def _silence_message(relearnt: RelearntRule) -> str:

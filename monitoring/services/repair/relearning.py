@@ -13,6 +13,8 @@ from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.records.finding import find_records
 from clustering.dom.paths import element_paths
+from monitoring.algorithms.changed_proposals import propose_changed
+from monitoring.algorithms.changed_values import ChangeWeights, shipped_weights
 from monitoring.algorithms.known_values import Value, forms_of, plain, same_value
 from monitoring.algorithms.record_matching import match_list
 from monitoring.algorithms.repair import (
@@ -88,7 +90,8 @@ class RelearntRule:
     proposed: Sequence[ProposedPage]
     unannotated: Sequence[str]  # URLs
     verdict: FieldVerdict
-    measures: Mapping[str, dict[str, Any]]  # by attribute
+    # By attribute, with a certainty where all stored values may have changed: nothing tells what is right.
+    measures: Mapping[str, dict[str, Any]]
     # The attributes whose rule is right, as far as the new pages tell.
     right_on_new_pages: frozenset[str] = frozenset()
     # By URL, the attributes that the rule gives though the page seems not to have them.
@@ -113,27 +116,42 @@ def compare_versions(
 
 
 def relearn(
-    rule: Rule, old: Sequence[OldPage], fresh: Mapping[str, FreshPage], urls: Iterable[str]
+    rule: Rule,
+    old: Sequence[OldPage],
+    fresh: Mapping[str, FreshPage],
+    urls: Iterable[str],
+    weights: ChangeWeights | None = None,
 ) -> RelearntRule | None:
     """Return the rule of a changed cluster; None where nothing to learn from is found again.
 
     `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now. A rule
     that fails on pages whose values were found is learnt again with some of them; an attribute that
-    stays unreliable is dropped, and the others are proposed without it.
+    stays unreliable is dropped, and the others are proposed without it. `weights` are those by which
+    changed values are found; without them the shipped ones.
     """
     if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
     old = [_without_separators(page) for page in old]
     known = _known_pages(old, fresh)
     proposed = propose_annotations(known, rule.attributes)
-    annotated = choose_pages(proposed, MAX_ANNOTATED_PAGES)
+    task = _LearningTask(rule, old, fresh, sorted(urls), proposed)
+    relearnt = _learn_reliably(task)
+    relearnt = _with_changed_values(relearnt, task, known, weights or shipped_weights())
+    if relearnt is None:
+        return None
+    judged = _judged_by_field(relearnt, rule.attributes, old)
+    return None if judged is None else _with_silent_attributes(judged, known)
+
+
+def _learn_reliably(task: _LearningTask) -> RelearntRule | None:
+    """Return a rule learnt again where it fails, without what stays unreliable; None without any value."""
+    annotated = choose_pages(task.proposed, MAX_ANNOTATED_PAGES)
     if not annotated:
         return None
-
-    task = _LearningTask(rule, old, fresh, sorted(urls), proposed)
     relearnt = _learn(task, annotated)
+    attributes = task.rule.attributes
     for _ in range(MAX_ROUNDS - 1):
-        unreliable = _unreliable_attributes(relearnt, rule.attributes)
+        unreliable = _unreliable_attributes(relearnt, attributes)
         if relearnt.verdict.has_passed and not unreliable and not relearnt.spurious:
             break
         failing = _failing_pages(relearnt)
@@ -141,11 +159,42 @@ def relearn(
             break
         annotated = [*annotated, *failing[:MAX_ADDED_PAGES]]
         relearnt = _learn(task, annotated)
-    unreliable = _unreliable_attributes(relearnt, rule.attributes)
-    if unreliable:
-        relearnt = _learn(task, annotated, unreliable)
-    judged = _judged_by_field(relearnt, rule.attributes, old)
-    return None if judged is None else _with_silent_attributes(judged, known)
+    unreliable = _unreliable_attributes(relearnt, attributes)
+    return _learn(task, annotated, unreliable) if unreliable else relearnt
+
+
+def _with_changed_values(
+    relearnt: RelearntRule | None,
+    task: _LearningTask,
+    known: Sequence[KnownPage],
+    weights: ChangeWeights,
+) -> RelearntRule | None:
+    """Return a rule that also gives attributes all of whose values may have changed, where that is certain.
+
+    A rule that thereby loses another attribute is not taken.
+    """
+    has_rule = set[str]() if relearnt is None else relearnt.measures.keys()
+    had = {name for page in known for name in page.golden}
+    lost = [
+        attribute
+        for attribute in task.rule.attributes
+        if not attribute.is_constant and attribute.name in had - has_rule
+    ]
+    if not lost:
+        return relearnt
+    changed = propose_changed(known, task.proposed, lost, weights)
+    if not changed.certainty_by_name:
+        return relearnt
+    again = _learn_reliably(replace(task, proposed=changed.pages))
+    if again is None or not again.measures.keys() > has_rule:
+        return relearnt
+    measures = {
+        name: figures | {"certainty": changed.certainty_by_name[name]}
+        if name in changed.certainty_by_name
+        else figures
+        for name, figures in again.measures.items()
+    }
+    return replace(again, measures=measures)
 
 
 def _without_separators(page: OldPage) -> OldPage:

@@ -163,13 +163,7 @@ def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:
     source = run.job.params.get("source", "")
     if source:
         return pages_of_source(Path(source), site, renew=run.renew)
-    wanted: set[int] = set()
-    for rule in Rule.objects.published().of_site(site):
-        golden = GoldenRecord.objects.filter(rule=rule)
-        members = PageMembership.objects.of_cluster(rule.cluster_id)
-        members = members.order_by("page__url_hash")
-        wanted.update(golden.values_list("page", flat=True))
-        wanted.update(members.values_list("page", flat=True)[:MAX_FETCHED_PAGES])
+    wanted = pages_to_fetch(site)
     pages = Page.objects.filter(pk__in=wanted)
     fetched_pages.fetch_pages(run, pages, seconds=MAX_FETCH_SECONDS)
     fresh = fetched_pages.fresh_pages(job=run.job)
@@ -181,6 +175,18 @@ def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:
         fetched_pages.fetch_pages(run, pages, seconds=MAX_FETCH_SECONDS)
         fresh = fetched_pages.fresh_pages(job=run.job)
     return fresh
+
+
+def pages_to_fetch(site: Site) -> set[int]:
+    """Return the pages that a repair without an archive asks the site for, however many are gone."""
+    wanted: set[int] = set()
+    for rule in Rule.objects.published().of_site(site):
+        golden = GoldenRecord.objects.filter(rule=rule)
+        members = PageMembership.objects.of_cluster(rule.cluster_id)
+        members = members.order_by("page__url_hash")
+        wanted.update(golden.values_list("page", flat=True))
+        wanted.update(members.values_list("page", flat=True)[:MAX_FETCHED_PAGES])
+    return wanted
 
 
 def _apply(
@@ -199,8 +205,11 @@ def _apply(
 
 
 def _is_to_accept(run: JobRun, proposal: Proposal) -> bool:
+    """Return whether a proposal needs no person; to a careful repair one whose values all changed does."""
     if not run.job.params.get("is_careful"):
         return True
+    if any("certainty" in figures for figures in proposal.attributes.values()):
+        return False
     return proposal.field_test is True or proposal.decision == Proposal.Decision.REUSED
 
 

@@ -33,6 +33,7 @@ class ChangedValue(NamedTuple):
     score: float | None
     xpath: str  # of the new rule
     precision: float | None
+    certainty: float | None  # where no stored value was found again
     decision: str
     decision_label: str
 
@@ -176,6 +177,7 @@ def _values(
                 score=found_value.get("score"),
                 xpath=figures.get("xpath", ""),
                 precision=figures.get("precision"),
+                certainty=figures.get("certainty"),
                 decision=decision,
                 decision_label=DECISION_LABELS.get(decision, ""),
             )

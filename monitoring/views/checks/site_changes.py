@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from clustering.models import PageMembership
 from monitoring.models import SiteChange
 from monitoring.services.checks.reports import REPAIR_TASKS
+from monitoring.services.repair.repairing import pages_to_fetch
 from monitoring.services.repair.saved_plans import changes_since
 from monitoring.views.checks import change_rows, site_rows
 from rules.models import Record
@@ -88,6 +89,10 @@ def context_of(
     can_decide = may_decide and proposal.decision == proposal.Decision.PROPOSED
     n_wrong = sum(row.decision in {"elsewhere", "gone"} for row in values)
     outdated = changes_since(proposal) if proposal is not None and can_decide else []
+    is_from_archive = change.found_by is not None and bool(change.found_by.source)
+    may_fetch = (
+        change.ended_at is None and not is_from_archive and user.has_role(Role.OPERATOR, site)
+    )
     return {
         "site": site,
         "change": change,
@@ -101,6 +106,7 @@ def context_of(
         "can_annotate": user.has_role(Role.EDITOR, site),
         "outdated": outdated,
         "can_operate": user.has_role(Role.OPERATOR, site),
+        "n_to_fetch": len(pages_to_fetch(site)) if may_fetch else 0,
         "current": next((row.name for row in values if row.xpath and not row.decision), ""),
         "n_wrong": n_wrong,
         **shown,

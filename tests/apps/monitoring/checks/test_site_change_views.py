@@ -16,7 +16,7 @@ from monitoring.models import Check, Proposal, SiteChange
 from monitoring.services.checks.checking import check_request, run_checks
 from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.proposals import accept_proposal
-from monitoring.services.repair.repairing import repair_request, repair_site
+from monitoring.services.repair.repairing import pages_to_fetch, repair_request, repair_site
 from monitoring.views.checks.change_rows import example_of, proposal_of
 from rules.models import Rule
 from rules.services.learning.learning import learn_rule
@@ -203,6 +203,15 @@ class TestConfirming:
         assert "What it was" in page
         assert "found again" in page
 
+    def test_how_sure_a_value_is_stands_beside_it_where_all_of_them_changed(
+        self, ops: Client, shop: Site
+    ) -> None:
+        assert "likely to" not in page_of_change(ops)
+        proposal = proposed()
+        proposal.attributes["price"]["certainty"] = 0.93
+        proposal.save()
+        assert "likely to 93" in page_of_change(ops)
+
     def test_all_are_confirmed_at_once(self, ops: Client, shop: Site) -> None:
         answer = ops.post(reverse("accept_proposal", args=["shop", proposed().pk]), headers=HTMX)
         assert "Repair shop" in answer.content.decode()
@@ -316,6 +325,18 @@ class TestBeforeARepair:
         ops.post(reverse("run_repair", args=["shop", change.pk]))
         assert "monitoring.heal_site" == Job.objects.latest("pk").task
         assert "Repair shop" in page_of_change(ops)
+
+    def test_how_many_pages_it_asks_the_site_for_is_said(self, ops: Client, host: Shop) -> None:
+        site = host.open()
+        host.make = redesigned
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
+        n_wanted = len(pages_to_fetch(site))
+        assert f"A repair asks the site for {n_wanted} pages" in page_of_change(ops)
+        n_asked = len(host.asked())
+        run_job(create_here(repair_request(site=site, is_patient=False)).pk, repair_site)
+        assert n_wanted == len(host.asked()) - n_asked
+        Check.objects.update(source="/some/archive")
+        assert "A repair asks the site for" not in page_of_change(ops)
 
     def test_an_archive_that_is_gone_is_said(self, ops: Client) -> None:
         change = changed(watched("shop"))

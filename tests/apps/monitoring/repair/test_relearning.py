@@ -12,12 +12,14 @@ from annotation.models import Annotation, Attribute
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.algorithms.grouping import RawPage
 from clustering.models import Cluster, Page, PageMembership
+from monitoring.algorithms.changed_values import MIN_CERTAINTY
 from monitoring.algorithms.known_values import same_value
 from monitoring.algorithms.rule_reuse import Versions
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import extract_lines
 from monitoring.services.repair.relearning import (
     OldPage,
+    RelearntRule,
     measure,
     pairs_of_lists,
     pairs_of_pages,
@@ -249,6 +251,52 @@ def test_what_nothing_is_proposed_for_is_said_with_the_page_to_annotate() -> Non
     assert relearnt is not None
     assert {"name"} == set(relearnt.measures)
     assert (["note"], "http://shop.example/3") == (relearnt.silent, relearnt.page_to_annotate)
+
+
+class TestChangedValues:
+    """A redesign after which every stored price is another one, and nothing is known of the old pages."""
+
+    def relearnt(self, told: str) -> RelearntRule | None:
+        """Return the rule where each page tells its price, in this way."""
+        fresh, old = {}, []
+        for n in range(16):
+            url = f"http://shop.example/{n}"
+            price = 300 + 137 * (7 * n % 16)
+            new = round(price * (1.15 + n % 3 / 20))
+            told_here = told.format(new=new, dearer=round(1.01 * new), fee=5 + 3 * (n % 5))
+            body = f"<html><body><h1>Rope {n}</h1>{told_here}</body></html>"
+            fresh[url] = FreshPage(url, body.encode(), "text/html")
+            old.append(OldPage(RawPage(url, b""), [line(name=f"Rope {n}", price=f"${price}")]))
+        attributes = [AttributeType("name", is_constant=True), AttributeType("price", "price")]
+        rule = Rule(
+            cluster=Cluster(name="products", site=Site(name="shop")),
+            schema=[attribute.as_json() for attribute in attributes],
+        )
+        return relearn(rule, old, fresh, fresh)
+
+    def test_they_are_told_by_how_they_look_and_how_sure_that_is(self) -> None:
+        relearnt = self.relearnt("<div class=fee>${fee}</div><div class=cost>${new}</div>")
+
+        assert relearnt is not None
+        assert relearnt.verdict.has_passed
+        assert {"name", "price"} == set(relearnt.measures)
+        assert "certainty" not in relearnt.measures["name"]
+        assert MIN_CERTAINTY <= relearnt.measures["price"]["certainty"] <= 1
+        ready = RunnableRule("products", 1, relearnt.stylesheet, [AttributeType("price", "price")])
+        shown = FreshPage(
+            "http://shop.example/x",
+            b"<h1>Rope x</h1><div class=fee>$7</div><div class=cost>$1234</div>",
+            "text/html",
+        )
+        (found,) = extract_lines(ready, shown)
+        assert "$1234" == found.values["price"]
+
+    def test_where_nothing_tells_which_amount_it_is_a_person_is_asked(self) -> None:
+        relearnt = self.relearnt("<div class=cost>${new}</div><div class=total>${dearer}</div>")
+
+        assert relearnt is not None
+        assert {"name"} == set(relearnt.measures)
+        assert ["price"] == relearnt.silent
 
 
 def test_separators_among_stored_values_are_not_learnt() -> None:

@@ -1,0 +1,166 @@
+"""Values that all changed since they were stored: sites of SWDE of which nothing of the old template is known.
+
+Values that may change in life are changed in several ways: amounts are moved, other values drawn again from those of the
+site. Beside whole texts, the first and the second number of a text are sought, as the attribute that a rule cut out of
+it. All texts of all pages are candidates. What is chosen on a site is chosen, and its certainty told, by weights that
+were trained without the site. The values of a choice count as they are on the pages, all or nothing of a page (F1).
+What is proposed is certain to 0.9; of the rest a person is asked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from benchmarks.changed_values.attributes import DRAWN, MOVES, changed_attributes, changed_site
+from benchmarks.changed_values.training import Decision, left_out
+from benchmarks.report import markdown_table
+from benchmarks.wrong_values import AttributeScore, read_sites, repaired
+from monitoring.algorithms.changed_values import MIN_CERTAINTY
+
+TITLE = "Values that all changed"
+GOOD_FIT: Final = 0.95
+NONE: Final = "-"
+REPAIRED_MOVE: Final = MOVES[1]
+
+
+def run(data: Path | None) -> str:
+    """Return the figures as a section in Markdown."""
+    if data is None or not (data / "swde").is_dir():
+        return "Left out: the pages of SWDE are not in the folder."
+    sites = read_sites(data / "swde")
+    attributes = [changed for site in sites for changed in changed_attributes(site)]
+    decisions, weights_by_site = left_out(attributes)
+    scores = []
+    for site in sites:
+        if site.name in weights_by_site:
+            changed, stored = changed_site(site, REPAIRED_MOVE)
+            is_constant = {each.name: each.is_constant for each in changed.attributes}
+            own = repaired(changed, stored, weights_by_site[site.name])
+            scores += [score for score in own if not is_constant[score.attribute]]
+    return f"{report(decisions)}\n\n{report_repairs(scores)}"
+
+
+def report_repairs(scores: Sequence[AttributeScore]) -> str:
+    """Return how right the rules are that repairs learn from what is found again and what is told by its looks."""
+    proposed = [score for score in scores if score.is_proposed]
+    by_looks = [score for score in proposed if score.is_told_by_looks]
+    others = [score for score in proposed if not score.is_told_by_looks]
+    rows: list[list[object]] = [
+        [name, len(own), f"{fmean(score.f1 for score in own):.3f}" if own else NONE]
+        for name, own in (
+            ("all attributes whose values changed", scores),
+            ("proposed", proposed),
+            ("proposed, some stored values found or near", others),
+            ("proposed, told by how the values look", by_looks),
+        )
+    ]
+    faulty = sorted((score for score in scores if score.f1 < GOOD_FIT), key=lambda score: score.f1)
+    faults: list[list[object]] = [
+        [score.site, score.attribute, "yes" if score.is_proposed else "no", f"{score.f1:.2f}"]
+        for score in faulty
+    ]
+    return "\n\n".join(
+        [
+            (
+                f"Through the repair: whole texts, amounts {REPAIRED_MOVE.name}. A rule is learnt from what the repair finds "
+                "of them and of all other attributes of the site, and is run on all pages; what is not proposed finds nothing."
+            ),
+            markdown_table(["attributes", "number", "F1"], rows),
+            f"Of an F1 below {GOOD_FIT} then:",
+            markdown_table(["site", "attribute", "proposed", "F1"], faults),
+        ]
+    )
+
+
+def report(decisions: Sequence[Decision]) -> str:
+    """Return what is proposed, how right it is, and what is wrong or silent."""
+    by_change: defaultdict[tuple[str, bool], list[Decision]] = defaultdict(list)
+    for decision in decisions:
+        attribute = decision.attribute
+        by_change[attribute.move.name, attribute.is_number_of_text].append(decision)
+    rows = []
+    for move in (*MOVES, DRAWN):
+        for is_number, what in ((False, "whole texts"), (True, "numbers of texts")):
+            own = by_change[move.name, is_number]
+            if own:
+                rows.append(_row(f"{what}, {move.name}", own))
+    rows.append(_row("all", decisions))
+    wrong = [each for each in decisions if is_certain(each) and each.fit < GOOD_FIT]
+    return "\n\n".join(
+        [
+            str(__doc__).split("\n\n", 1)[1].strip(),
+            markdown_table(
+                [
+                    "values",
+                    "attributes",
+                    "proposed",
+                    "F1 of those proposed (bar 0.97)",
+                    "F1 of all best ones",
+                ],
+                rows,
+            ),
+            "How sure the model is of its choices, and how many of their values are right:",
+            markdown_table(
+                ["certainty", "choices", "mean certainty", "mean F1"], _reliability(decisions)
+            ),
+            f"Proposed with an F1 below {GOOD_FIT}:",
+            markdown_table(["site", "attribute", "change", "certainty", "F1"], _faults(wrong)),
+            "Not proposed, whole texts each moved by up to 20 % or drawn again:",
+            markdown_table(
+                ["site", "attribute", "change", "certainty", "F1"], _faults(_silent(decisions))
+            ),
+        ]
+    )
+
+
+def is_certain(decision: Decision) -> bool:
+    return decision.choice is not None and decision.choice.certainty >= MIN_CERTAINTY
+
+
+def _row(name: str, decisions: Sequence[Decision]) -> list[object]:
+    proposed = [decision.fit for decision in decisions if is_certain(decision)]
+    return [
+        name,
+        len(decisions),
+        f"{len(proposed)} ({len(proposed) / len(decisions):.0%})",
+        f"{fmean(proposed):.3f}" if proposed else NONE,
+        f"{fmean(decision.fit for decision in decisions):.3f}",
+    ]
+
+
+def _reliability(decisions: Iterable[Decision]) -> list[list[object]]:
+    edges = (0.0, 0.5, 0.7, 0.8, MIN_CERTAINTY, 0.95, 1.01)
+    choices = [(each.choice.certainty, each.fit) for each in decisions if each.choice is not None]
+    rows: list[list[object]] = []
+    for low, high in pairwise(edges):
+        own = [(certainty, fit) for certainty, fit in choices if low <= certainty < high]
+        if own:
+            means = [f"{fmean(column):.3f}" for column in zip(*own, strict=True)]
+            rows.append([f"{low:.2f} to {min(high, 1.0):.2f}", len(own), *means])
+    return rows
+
+
+def _silent(decisions: Iterable[Decision]) -> list[Decision]:
+    shown = {DRAWN.name, REPAIRED_MOVE.name}
+    return [
+        decision
+        for decision in decisions
+        if not is_certain(decision)
+        and decision.attribute.move.name in shown
+        and not decision.attribute.is_number_of_text
+    ]
+
+
+def _faults(decisions: Iterable[Decision]) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for decision in decisions:
+        attribute = decision.attribute
+        certainty = f"{decision.choice.certainty:.2f}" if decision.choice else NONE
+        name = f"{attribute.name}{', a number' if attribute.is_number_of_text else ''}"
+        rows.append([attribute.site, name, attribute.move.name, certainty, f"{decision.fit:.2f}"])
+    return rows
