@@ -234,7 +234,7 @@ SEAMS = {
 _MAIL = environment.mail_server("VERTEX_EMAIL_URL")
 EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL[:4]
 EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL[4:]
-EMAIL_TIMEOUT = 20  # seconds
+EMAIL_BACKEND = "monitoring.services.notices.sending.MailByChild"
 DEFAULT_FROM_EMAIL = environment.text("VERTEX_EMAIL_FROM", "vertex@localhost")
 APPRISE_SERVICES = environment.words("VERTEX_APPRISE_SERVICES")
 

@@ -19,7 +19,6 @@ NETWORK = {
     "websockets",
     "urllib.request",
     "http.client",
-    "smtplib",
 }
 SOURCES = sorted(
     path
@@ -31,7 +30,7 @@ SOURCES = sorted(
 )
 # It runs in the spider of somebody else, and sends to the address that they gave it.
 IN_OTHER_PROGRAMS = {"rules/bundle/push_pages.py"}
-SENDERS = {"apprise", "django.core.mail"}
+SENDERS = {"apprise", "django.core.mail", "smtplib"}
 # These listen, answer who connected, or ask for this machine's own name; none of them connects to
 # an address that a user gave.
 MAY_USE_SOCKET = {

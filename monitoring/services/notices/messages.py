@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-import apprise
 import orjson
 from django.conf import settings
 from django.core.mail import EmailMessage
 
 from clustering.fetching.client import Fetcher
-from clustering.fetching.way_out import sending_to_service
 from clustering.services.outbox import Arrival, DeliveryFailure, post_signed
 from monitoring.models import Channel, Notice
 from monitoring.services.notices.channels import is_allowed, key_of, service_at
+from monitoring.services.notices.sending import NotSent, send_by_child
+from monitoring.services.notices.sending_child import notify_service
 
 SITES_IN_SUBJECT = 3
 
@@ -61,8 +61,8 @@ def _send_email(channel: Channel, message: Message, _client: Fetcher) -> Arrival
     )
     try:
         mail.send()
-    except OSError as error:  # what mail servers answer is one as well
-        return DeliveryFailure(f"{type(error).__name__}: {error}")
+    except NotSent as error:
+        return DeliveryFailure(str(error))
     return Arrival()
 
 
@@ -71,11 +71,12 @@ def _send_to_service(
 ) -> Arrival | DeliveryFailure:
     if not is_allowed(channel.target):
         return DeliveryFailure("The service is not allowed any more.", is_hopeless=True)
-    service = service_at(channel.target)
-    if service is None:
+    if service_at(channel.target) is None:
         return DeliveryFailure("The service does not understand this address.", is_hopeless=True)
-    with sending_to_service():
-        has_arrived = apprise.Apprise(service).notify(title=message.subject, body=message.text)
+    try:
+        has_arrived = send_by_child(notify_service, channel.target, message.subject, message.text)
+    except NotSent as error:
+        return DeliveryFailure(str(error))
     if has_arrived:
         return Arrival()
     return DeliveryFailure("The service did not take the message.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-import apprise
 import orjson
 import pytest
 import time_machine
@@ -39,6 +38,19 @@ Kind = Alert.Kind
 @pytest.fixture(autouse=True)
 def mail_server(settings: LazySettings) -> None:
     settings.EMAIL_HOST = "mail.example"
+
+
+@pytest.fixture
+def service(settings: LazySettings) -> Iterator[FakeHost]:
+    """Return a service that the administrator allows."""
+    with FakeHost({"/x": Answer(), "/key/": Answer()}) as host:
+        settings.APPRISE_SERVICES = [f"json://127.0.0.1:{host.server_port}"]
+        yield host
+
+
+def notice_of(channel: Channel) -> Notice:
+    alert = Alert(site=Site(name="shop"), kind=Kind.WARNING, text="x", raised_at=timezone.now())
+    return Notice(alert=alert, channel=channel, event=Notice.Event.RAISED)
 
 
 class Clock:
@@ -244,54 +256,39 @@ class TestServices:
         assert allowed == is_allowed(target)
 
     def test_an_address_is_sent_to_as_one_and_not_split_into_more(
-        self, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+        self, service: FakeHost, settings: LazySettings
     ) -> None:
-        settings.APPRISE_SERVICES = ["gotify://push.example.org"]
-        contacted: list[str] = []
-
-        def notify(service: apprise.Apprise, **_: object) -> bool:
-            contacted.extend(str(server.url()) for server in service)  # type: ignore[no-untyped-call]
-            return True
-
-        monkeypatch.setattr(apprise.Apprise, "notify", notify)
-        both = "gotify://push.example.org/AAAAAAAAAAAAAAA json://127.0.0.1:1/x"
-        channel = Channel(kind=Channel.Kind.APPRISE, target=both)
-        message = Message("1", [], timezone.now())
+        address = f"json://127.0.0.1:{service.server_port}/x"
+        channel = Channel(kind=Channel.Kind.APPRISE, target=f"{address} {address}")
+        message = Message("1", [notice_of(channel)], timezone.now())
 
         refused = SENDERS[Channel.Kind.APPRISE](
             channel, message, Fetcher(Client("Vertex", Guard()))
         )
 
         assert isinstance(refused, DeliveryFailure)
-        assert [] == contacted
-        channel.target = both.partition(" ")[0]
+        assert [] == service.asked
+        channel.target = address
         SENDERS[Channel.Kind.APPRISE](channel, message, Fetcher(Client("Vertex", Guard())))
-        assert 1 == len(contacted)
+        assert 1 == len(service.asked)
 
     def test_none_is_allowed_by_default_and_the_message_says_what_is(self) -> None:
         with pytest.raises(ValidationError, match="VERTEX_APPRISE_SERVICES"):
             add_channel(site=None, kind="apprise", target="tgram://1:a/2/")
 
     def test_a_message_goes_out_and_the_key_is_not_shown(
-        self, clock: Clock, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+        self, clock: Clock, service: FakeHost
     ) -> None:
-        settings.APPRISE_SERVICES = ["tgram"]
-        sent: list[str] = []
-
-        def notify(_service: apprise.Apprise, *, title: str, **_: object) -> bool:
-            sent.append(title)
-            return True
-
-        monkeypatch.setattr(apprise.Apprise, "notify", notify)
         channel = add_channel(
-            site=None, kind="apprise", target="tgram://123456789:abcdefg_hijklmnop/12315544/"
+            site=None, kind="apprise", target=f"json://127.0.0.1:{service.server_port}/key/"
         )
         raised(site_of("shop"))
         clock.tick(minutes=1)
         assert 1 == clock.tick(minutes=3)
 
-        assert ["shop: site changed: raised"] == sent
-        assert "apprise: tgram://…" == str(channel)
+        (sent,) = service.asked
+        assert "shop: site changed: raised" == orjson.loads(sent.body)["title"]
+        assert "apprise: json://…" == str(channel)
 
 
 def test_every_kind_of_channel_has_its_sender_and_the_check_of_its_target() -> None:
