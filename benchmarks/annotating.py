@@ -58,14 +58,17 @@ window.addEventListener("keydown", (event) => {
   const began = event.timeStamp;
   const before = document.querySelector(".sample:not(.is-waiting)");
   const look = () => {
-    if (document.querySelector(".sample:not(.is-waiting)") === before) return requestAnimationFrame(look);
+    if (document.querySelector(".sample:not(.is-waiting)") === before) {
+      return requestAnimationFrame(look);
+    }
     painted(() => window.accepted.push(performance.now() - began));
   };
   requestAnimationFrame(look);
 }, { capture: true });
 let asked = null;
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-  if (detail.requestConfig.verb === "post" && detail.target.id === "rule-panel") asked = performance.now();
+  const isPost = detail.requestConfig.verb === "post";
+  if (isPost && detail.target.id === "rule-panel") asked = performance.now();
 });
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   if (asked === null || detail.target.id !== "rule-panel") return;
@@ -109,7 +112,8 @@ def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own page
         "to save it, learn, "
         "run the rule on all samples, propose on this page and the next, "
         "and load the one after.\n\n"
-        f"{markdown_table(['what', 'times', 'median ms', 'p95 ms', 'most ms'], _waits(figures))}\n\n"
+        f"{markdown_table(['what', 'times', 'median ms', 'p95 ms', 'most ms'], _waits(figures))}"
+        "\n\n"
         "Wanted: 95 % of accept and next below 100 ms, of the rule panel below 1,000 ms.\n\n"
         "From nothing to the stop sign, with the keyboard alone and with suggestions; "
         "every typed character "

@@ -35,11 +35,12 @@ PAGES_PER_BATCH = 200
 # A site has few of them, however large it is.
 NOT_COPIED = {"home", "login", "missing", "help", "search"}
 INTRODUCTION = """
-A site of stored pages on PostgreSQL: those of two editions of the four demo sites, and copies with other numbers in
-their addresses, links and headings; start pages, log-ins, help, searches and error pages are not copied, so they are a
-few dozen of however many pages. **First** is `cluster_site` by `auto` right after the import; **again** is the same
-once it is known what is on the pages. Seconds are from the start of the command to its end; processor seconds are those
-of all its processes and of the database. Bars: 300 s and 1,024 MiB at 100,000 pages, 2,000 assigned pages a second and core.
+A site of stored pages on PostgreSQL: those of two editions of the four demo sites, and copies with
+other numbers in their addresses, links and headings; start pages, log-ins, help, searches and error
+pages are not copied, so they are a few dozen of however many pages. **First** is `cluster_site` by
+`auto` right after the import; **again** is the same once it is known what is on the pages. Seconds
+are from the start of the command to its end; processor seconds are those of all its processes and
+of the database. Bars: 300 s and 1,024 MiB at 100,000 pages, 2,000 assigned pages a second and core.
 """
 
 
@@ -326,9 +327,10 @@ def undo() -> list[list[object]]:
 
 
 _INSERT_PAGES = """
-INSERT INTO clustering_page (site_id, url, url_hash, given_url, state, reason, depth, n_tries, first_seen_at)
-SELECT %s, 'http://huge.example/' || n, decode(md5(n::text), 'hex'), 'http://huge.example/' || n, 'stored', '', 1, 0,
-       now()
+INSERT INTO clustering_page (
+    site_id, url, url_hash, given_url, state, reason, depth, n_tries, first_seen_at)
+SELECT %s, 'http://huge.example/' || n, decode(md5(n::text), 'hex'), 'http://huge.example/' || n,
+       'stored', '', 1, 0, now()
 FROM generate_series(1, %s) AS n
 """
 _INSERT_MEMBERSHIPS = """

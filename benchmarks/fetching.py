@@ -135,7 +135,8 @@ from clustering.services.crawl.crawling import crawl_request
 from vertex.core.models import Site
 from vertex.core.services.jobs.requests import enqueue
 for number, host in enumerate({}):
-    site = Site.objects.create(name=f"site-{{number}}", root_url=f"http://{{host}}/0", crawl_delay={})
+    name, root = f"site-{{number}}", f"http://{{host}}/0"
+    site = Site.objects.create(name=name, root_url=root, crawl_delay={})
     enqueue(crawl_request(site=site))
 """
 PRINTING_GAPS = """

@@ -24,14 +24,15 @@ SIZES = (500, 2000)
 PAGE_BYTES = 100_000
 MIB = 2**20
 TITLE = "Importing"
-INTRODUCTION = """`import_pages` of a manifest with stored pages of about 100 KB, one process on SQLite,
-from the start of the command to its end, links included. Wanted: 250 pages a second, a page store of at most
-25 % of the raw bytes, memory that does not grow with the source.
+INTRODUCTION = """`import_pages` of a manifest with stored pages of about 100 KB, one process on
+SQLite, from the start of the command to its end, links included. Wanted: 250 pages a second, a page
+store of at most 25 % of the raw bytes, memory that does not grow with the source.
 """
 WORDS = """
-alpine trail runner light jacket wind proof merino wool summit valley river granite ridge storm shell
-breathable fabric recycled seam pocket zip cuff hood fit season guide review tested steep snow rope camp
-stove fuel titanium bottle litre filter tent pole ground sheet peg sleeping mat down warm dry
+alpine trail runner light jacket wind proof merino wool summit valley river granite ridge storm
+shell breathable fabric recycled seam pocket zip cuff hood fit season guide review tested steep snow
+rope camp stove fuel titanium bottle litre filter tent pole ground sheet peg sleeping mat down warm
+dry
 """.split()  # noqa: SIM905 - a list of words reads as words
 
 

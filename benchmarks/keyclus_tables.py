@@ -56,13 +56,16 @@ _STEP = re.compile(r"/[^/\[]+(?:\[@(?:id|class)=(?:'[^']*'|\"[^\"]*\")\])*")
 
 REASONS = """Reasons for what is lacking, all in the method as published:
 
-- A path that all pages have is on every page of every other path, so H = 1, and it depends on all of them. Where
-  it is the first of the ranking (the last column of Table 3), no other path is left to tell pages apart.
-- Types that share their best key path are one cluster with k = 1: product and set, article and opinion, thread and
-  poll have the same heading or the same list of related links. Adjusted Rand stays at 0.7 to 0.8 there.
-- Ids stand in paths. In the second editions of town-guide and the-courier each page has an id of its own around its
-  values, as `entry-1022`, so that their paths are on one page each and never become key paths: hence the 0 % in
-  Table 5. It costs no adjusted Rand: with all digits in ids as one, that is the same on all sites."""
+- A path that all pages have is on every page of every other path, so H = 1, and it depends on all
+  of them. Where it is the first of the ranking (the last column of Table 3), no other path is left
+  to tell pages apart.
+- Types that share their best key path are one cluster with k = 1: product and set, article and
+  opinion, thread and poll have the same heading or the same list of related links. Adjusted Rand
+  stays at 0.7 to 0.8 there.
+- Ids stand in paths. In the second editions of town-guide and the-courier each page has an id of
+  its own around its values, as `entry-1022`, so that their paths are on one page each and never
+  become key paths: hence the 0 % in Table 5. It costs no adjusted Rand: with all digits in ids as
+  one, that is the same on all sites."""
 
 Names = list[str | None]
 

@@ -35,21 +35,22 @@ FROM generate_series(1, {n_sites}) AS i;
 
 -- Both ways at once: the database looks at the references when the transaction ends.
 INSERT INTO clustering_page (
-    id, site_id, url, url_hash, given_url, state, status, reason, depth, n_tries, latest_snapshot_id,
-    first_seen_at, visited_at)
+    id, site_id, url, url_hash, given_url, state, status, reason, depth, n_tries,
+    latest_snapshot_id, first_seen_at, visited_at)
 SELECT i, first.id + k, url, substr(sha256(url::bytea), 1, 16), url,
        (ARRAY['stored', 'stored', 'stored', 'due', 'skipped', 'failed'])[1 + i % 6],
        200, '', i % 7, 1, i, now() - i * interval '1 second', now() - i * interval '1 second'
 FROM (SELECT min(id) AS id FROM core_site) AS first,
      (SELECT i, floor({n_sites} * power(random(), 3))::int AS k
       FROM generate_series(1, {n_pages}) AS i) AS numbered,
-     LATERAL (SELECT 'https://site-' || k || '.example/product/' || i || '.html' AS url) AS addressed;
+     LATERAL (
+         SELECT 'https://site-' || k || '.example/product/' || i || '.html' AS url) AS addressed;
 
 INSERT INTO clustering_snapshot (
     id, page_id, body, n_bytes, status, content_type, encoding, requested_url, final_url, problem,
     is_rendered, fetched_at, seen_at)
-SELECT id, id, encode(sha256(id::text::bytea), 'hex'), 90000, 200, 'text/html', 'utf-8', url, url, '',
-       false, visited_at, visited_at
+SELECT id, id, encode(sha256(id::text::bytea), 'hex'), 90000, 200, 'text/html', 'utf-8', url, url,
+       '', false, visited_at, visited_at
 FROM clustering_page;
 
 UPDATE core_site SET n_pages = counted.n, last_snapshot_at = now()

@@ -117,11 +117,11 @@ def run(data: Path | None) -> str:
     return "\n\n".join([EXPLAINED, markdown_table(head, rows), *charts, figure_7(data)])
 
 
-EXPLAINED = """The demo sites are served by HTTP and explored from their home pages. A page is fetched when
-one came back; requests count redirects as well. The exploration ends with an empty queue (`empty`) or past
-its `peak`. "As printed" is Figure 5 without our choice of links: the first n of each collection, once. Types
-count where a page of theirs was fetched. The bar is all types with at most 15 % of the pages, with an empty
-queue."""
+EXPLAINED = """The demo sites are served by HTTP and explored from their home pages. A page is
+fetched when one came back; requests count redirects as well. The exploration ends with an empty
+queue (`empty`) or past its `peak`. "As printed" is Figure 5 without our choice of links: the first
+n of each collection, once. Types count where a page of theirs was fetched. The bar is all types
+with at most 15 % of the pages, with an empty queue."""
 
 
 def figure_7(data: Path | None) -> str:

@@ -42,10 +42,11 @@ CUT_OFFS = (1, 2, 5, 10, 20, 50, 100)
 N_PAGES = (50, 100, 200, 400, 700)
 SITE_OF_GROWTH = "networkx"
 EXPLAINED = """\
-Precision and recall on pairs of pages against the largest type of each site, as the paper judges against one class:
-of the pairs in one cluster of which a page at least is of the type, the share that both are; of the pairs of the type,
-the share in one cluster. Sites count where links lead to half of the pages at least. Seconds are processor time with
-all pages in memory; GT-P/s are pages of that type a second."""
+Precision and recall on pairs of pages against the largest type of each site, as the paper judges
+against one class: of the pairs in one cluster of which a page at least is of the type, the share
+that both are; of the pairs of the type, the share in one cluster. Sites count where links lead to
+half of the pages at least. Seconds are processor time with all pages in memory; GT-P/s are pages of
+that type a second."""
 
 
 class Score(NamedTuple):

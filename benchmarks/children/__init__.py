@@ -28,10 +28,11 @@ from vertex.demo import sites
 TITLE = "Children"
 N_PAGES = 100
 N_ROUNDS = 5
-INTRODUCTION = f"""{N_PAGES} made pages of about 100 KB, and four times as many of the demo sites, of about 7 KB, are read in the process that
-asks and in a child, in turns, {N_ROUNDS} times each. Seconds of processor time of both processes together, the median of the rounds, and the median of
-the ratios of neighbouring rounds; the start of the child, once for 500 calls, stands by itself. Wanted: at
-most 10 % more.
+INTRODUCTION = f"""{N_PAGES} made pages of about 100 KB, and four times as many of the demo sites,
+of about 7 KB, are read in the process that asks and in a child, in turns, {N_ROUNDS} times each.
+Seconds of processor time of both processes together, the median of the rounds, and the median of
+the ratios of neighbouring rounds; the start of the child, once for 500 calls, stands by itself.
+Wanted: at most 10 % more.
 """
 
 

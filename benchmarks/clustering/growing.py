@@ -58,7 +58,8 @@ def page_of(number: int) -> RawPage:
     body = (
         "<html><body "
         f"class='k{kind}'><nav>{shared}</nav><{around}><h1>{chance.choice(WORDS)} {number}</h1>"
-        f"{fields}<ul>{rows}</ul></{around}><p>{' '.join(chance.choices(WORDS, k=60))}</p></body></html>"
+        f"{fields}<ul>{rows}</ul></{around}><p>{' '.join(chance.choices(WORDS, k=60))}</p>"
+        "</body></html>"
     )
     return RawPage(url_of(number), body.encode())
 

@@ -142,4 +142,5 @@ def page_at(path: str, host: str, port: int) -> bytes:
         "as pages have.</p></div>"
         for line in range(N_PARAGRAPHS)
     )
-    return f"<!doctype html><title>{number}</title><body><ul>{menu}</ul><h1>{number}</h1>{text}".encode()
+    body = f"<body><ul>{menu}</ul><h1>{number}</h1>{text}"
+    return f"<!doctype html><title>{number}</title>{body}".encode()

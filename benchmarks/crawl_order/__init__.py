@@ -156,7 +156,8 @@ for site in Site.objects.order_by("pk"):
         links[url].append([xpath, target])
     columns = ("url", "depth", "state", "status", "redirects_to__url")
     first = {url: [link.source, link.xpath] for url, link in first_links(site, list(links)).items()}
-    print(json.dumps({"pages": list(pages.values_list(*columns)), "links": links, "first_links": first}))
+    rows = list(pages.values_list(*columns))
+    print(json.dumps({"pages": rows, "links": links, "first_links": first}))
 """
 
 

@@ -28,11 +28,12 @@ Outcome: TypeAlias = dict[str, Any]  # of a fault, as `injecting` prints it
 KILL, CUT = "killed", "cut off"
 MAX_SECONDS = float(os.environ.get("VERTEX_TEST_SECONDS") or 6 * 3600)
 N_FAULTS = int(os.environ.get("VERTEX_TEST_FAULTS") or 1_000)
-INTRODUCTION = """A shop of 18 pages in PostgreSQL. Each job runs once without a fault, which tells its transactions and
-writes. Then the database is as before, and the process is killed (SIGKILL) or its connection ended by the server, at
-one of these points, drawn evenly: before a write, before a COMMIT, after a COMMIT. Another process goes on with the job,
-as a worker does that is rung for it. At the end each table is compared with that of the run without a fault, without
-numbers of rows and times. Recovery: from the fault to the end of the job; a worker of the product hears of a dead
+INTRODUCTION = """A shop of 18 pages in PostgreSQL. Each job runs once without a fault, which tells
+its transactions and writes. Then the database is as before, and the process is killed (SIGKILL) or
+its connection ended by the server, at one of these points, drawn evenly: before a write, before a
+COMMIT, after a COMMIT. Another process goes on with the job, as a worker does that is rung for it.
+At the end each table is compared with that of the run without a fault, without numbers of rows and
+times. Recovery: from the fault to the end of the job; a worker of the product hears of a dead
 process by the next tick, at most 5 seconds later, which is not in it.
 """
 

@@ -22,10 +22,19 @@ from rules.algorithms.rule.xpaths import shown
 
 BEGIN, MIDDLE, END = "\ue000", "\ue001", "\ue002"
 _MARKED = re.compile(f"{BEGIN}(.*?){MIDDLE}(.*?){END}", re.DOTALL)
-WORDS = "amber basil cedar delta ember fable grove harbor island jasper kettle linen meadow nectar olive pepper quartz river saffron timber umber velvet willow yarrow zephyr anchor breeze candle drift echo".split()  # fmt: skip
-NAMES = "Ada Bela Cleo Dora Emil Fred Gita Hugo Iris Jan Kira Lena Milo Nora Otto Paul Rosa Sven Tara Uma".split()
-FAMILIES = "Adler Brandt Costa Dvorak Egger Fischer Gomez Huber Ivanov Jensen Kovac Lindt Moser Novak".split()
-TOWNS = "Arlen Bexhill Corvo Dunmore Eastry Farnham Gorleston Hexham Ilminster Keswick Ludlow Malton".split()
+WORDS = """
+amber basil cedar delta ember fable grove harbor island jasper kettle linen meadow nectar olive
+pepper quartz river saffron timber umber velvet willow yarrow zephyr anchor breeze candle drift echo
+""".split()
+NAMES = """
+Ada Bela Cleo Dora Emil Fred Gita Hugo Iris Jan Kira Lena Milo Nora Otto Paul Rosa Sven Tara Uma
+""".split()
+FAMILIES = """
+Adler Brandt Costa Dvorak Egger Fischer Gomez Huber Ivanov Jensen Kovac Lindt Moser Novak
+""".split()
+TOWNS = """
+Arlen Bexhill Corvo Dunmore Eastry Farnham Gorleston Hexham Ilminster Keswick Ludlow Malton
+""".split()
 MONTHS = (
     "January February March April May June July August September October November December".split()
 )

@@ -92,11 +92,18 @@ def event(make: Maker, _number: int) -> str:
         if "EUR" in cost and make.is_so(0.4)
         else ""
     )
-    rows = f"<dt>When</dt><dd><time datetime='{v('iso_date', f'2024-{make.number(10, 12)}-{make.number(10, 28)}')}'>{v('date', day)}</time>, {v('start', f'{make.number(17, 21)}:30')}</dd>"
+    rows = (
+        "<dt>When</dt><dd><time datetime='"
+        f"{v('iso_date', f'2024-{make.number(10, 12)}-{make.number(10, 28)}')}'>{v('date', day)}"
+        f"</time>, {v('start', f'{make.number(17, 21)}:30')}</dd>"
+    )
     if make.is_so(0.5):
         rows += f"<dt>Doors</dt><dd>{v('doors', f'{make.number(16, 19)}:00')}</dd>"
     street = f"{make.number(1, 99)} {make.title(1, 1)} Street"
-    rows += f"<dt>Where</dt><dd><a href=/v/1>{v('venue', make.title(1, 2) + ' Hall')}</a><br>{v('street', street)}<br>{v('town', make.chance.choice(TOWNS))}</dd>"
+    rows += (
+        f"<dt>Where</dt><dd><a href=/v/1>{v('venue', make.title(1, 2) + ' Hall')}</a><br>"
+        f"{v('street', street)}<br>{v('town', make.chance.choice(TOWNS))}</dd>"
+    )
     rows += f"<dt>Tickets</dt><dd>Price: {cost}{was}</dd>"
     if make.is_so(0.6):
         rows += f"<dt>Age</dt><dd>{v('age', f'{make.number(6, 18)}+')}</dd>"
@@ -223,13 +230,22 @@ def book(make: Maker, _number: int) -> str:
     title, authors = make.title(2, 5), [make.person() for _ in range(make.number(1, 3))]
     rows = f"<tr><th>Title</th><td>{v('name', title)} / {' ; '.join(authors)}</td></tr>"
     label = "Author" if len(authors) == 1 else "Authors"
-    rows += f"<tr><th>{label}</th><td>{'<br>'.join(v('author', author) for author in authors)}</td></tr>"
-    rows += f"<tr><th>Published</th><td>{v('place', make.chance.choice(TOWNS))} : {v('publisher', make.title(1, 2) + ' Press')}, {v('year', make.number(1950, 2023))}.</td></tr>"
+    marked_authors = "<br>".join(v("author", author) for author in authors)
+    rows += f"<tr><th>{label}</th><td>{marked_authors}</td></tr>"
+    rows += (
+        f"<tr><th>Published</th><td>{v('place', make.chance.choice(TOWNS))} : "
+        f"{v('publisher', make.title(1, 2) + ' Press')}, "
+        f"{v('year', make.number(1950, 2023))}.</td></tr>"
+    )
     if make.is_so(0.6):
         rows += f"<tr><th>Edition</th><td>{v('edition', f'{make.number(2, 5)}. ed.')}</td></tr>"
-    rows += f"<tr><th>Description</th><td>{v('pages', make.number(80, 700))} p. ; {make.number(18, 30)} cm</td></tr>"
+    rows += (
+        f"<tr><th>Description</th><td>{v('pages', make.number(80, 700))} p. ; "
+        f"{make.number(18, 30)} cm</td></tr>"
+    )
     if make.is_so(0.7):
-        rows += f"<tr><th>ISBN</th><td>{v('isbn', f'978-0-{make.number(100000, 999999)}-{make.number(10, 99)}-1')}</td></tr>"
+        isbn = f"978-0-{make.number(100000, 999999)}-{make.number(10, 99)}-1"
+        rows += f"<tr><th>ISBN</th><td>{v('isbn', isbn)}</td></tr>"
     subjects = "".join(
         f"<li><a href=/s>{v('subject', each)}</a></li>" for each in make.some(WORDS, 1, 4)
     )
@@ -240,7 +256,10 @@ def book(make: Maker, _number: int) -> str:
         f"ADL</td><td>{make.chance.choice(['on shelf', 'on loan'])}</td></tr>"
         for _ in range(make.number(1, 4))
     )
-    body = f"<table class=rec>{rows}</table><h4>Copies</h4><table><tr><th>Branch</th><th>Shelf</th><th>Status</th></tr>{copies}</table>"
+    body = (
+        f"<table class=rec>{rows}</table><h4>Copies</h4><table>"
+        f"<tr><th>Branch</th><th>Shelf</th><th>Status</th></tr>{copies}</table>"
+    )
     return _page(title, "", body, "City Library")
 
 
@@ -282,7 +301,8 @@ def car(make: Maker, _number: int) -> str:
     body = (
         f"<div id=top>{ads}</div><div id=offer><h1>{v('name', title)} <small>ref. "
         f"{v('reference', f'C{make.number(1000, 9999)}')}</small></h1>"
-        f"<span class=price>{sale}<ins>{v('price', f'{price:,} EUR')}</ins></span><ul>{''.join(rows)}</ul><p>{fitted}</p>{seller}</div>"
+        f"<span class=price>{sale}<ins>{v('price', f'{price:,} EUR')}</ins></span>"
+        f"<ul>{''.join(rows)}</ul><p>{fitted}</p>{seller}</div>"
     )
     return _page(title, "", body, "Wheels")
 
@@ -331,22 +351,30 @@ def association(make: Maker, _number: int) -> str:
     """
     name = f"{make.title(1, 2)} e.V."
     town, post = make.chance.choice(TOWNS), make.number(10000, 99999)
-    parts = f"<h3>Anschrift</h3><p>{v('street', f'{make.title(1, 1)}weg {make.number(1, 99)}')}<br>{v('postcode', post)} {v('town', town)}</p>"
+    parts = (
+        f"<h3>Anschrift</h3><p>{v('street', f'{make.title(1, 1)}weg {make.number(1, 99)}')}<br>"
+        f"{v('postcode', post)} {v('town', town)}</p>"
+    )
     if make.is_so(0.7):
         parts += f"<h3>Vorstand</h3><p>{v('chair', make.person())}</p>"
-    parts += f"<h3>Kontakt</h3><p>Tel.: {v('phone', f'0{make.number(30, 99)} / {make.number(10000, 99999)}')}"
+    phone = f"0{make.number(30, 99)} / {make.number(10000, 99999)}"
+    parts += f"<h3>Kontakt</h3><p>Tel.: {v('phone', phone)}"
     if make.is_so(0.6):
         parts += f"<br>Fax: {v('fax', f'0{make.number(30, 99)} / {make.number(10000, 99999)}')}"
     parts += (
         f"<br>E-Mail: <a href='mailto:x'>{v('mail', f'info@{make.words(1, 1)}.example')}</a></p>"
     )
     hours = "".join(
-        f"<tr><td>{day}</td><td>{v('hours', f'{make.number(8, 10)}:00 - {make.number(12, 18)}:00')}</td></tr>"
+        f"<tr><td>{day}</td><td>"
+        f"{v('hours', f'{make.number(8, 10)}:00 - {make.number(12, 18)}:00')}</td></tr>"
         for day in make.some(["Mo", "Di", "Mi", "Do", "Fr"], 1, 4)
     )
     parts += f"<h3>Zeiten</h3><table>{hours}</table>"
     if make.is_so(0.5):
-        parts += f"<h3>Mitglieder</h3><p>ca. {v('members', make.number(10, 900))} (Stand {make.number(2015, 2023)})</p>"
+        parts += (
+            f"<h3>Mitglieder</h3><p>ca. {v('members', make.number(10, 900))} "
+            f"(Stand {make.number(2015, 2023)})</p>"
+        )
     head = f"<meta name=description content='{v('summary', make.sentence())}'>"
     body = (
         f"<div id=c><h2>Verzeichnis</h2><h1>{v('name', name)}</h1><p>Gegründet: "

@@ -44,10 +44,11 @@ TITLE = "Hostile pages"
 SIZES = (100_000, 3_000_000) if os.environ.get("VERTEX_FULL") == "1" else (100_000,)
 URL = "http://hostile.example/a/page.html"
 MIB = 2**20
-INTRODUCTION = f"""{len(KINDS)} kinds of hostile pages, each of {{sizes}} bytes, through all that is done with a page in
-limited children, each call with what a child may have: {CPU_SECONDS} seconds of processor time and {MEMORY // MIB:,} MiB.
-Processor time of a call and the memory that the child had at most. A page that is stopped is marked as too heavy when it is
-stopped twice. Wanted: no call over {CPU_SECONDS} seconds, no process over {MEMORY // MIB:,} MiB.
+INTRODUCTION = f"""{len(KINDS)} kinds of hostile pages, each of {{sizes}} bytes, through all that is
+done with a page in limited children, each call with what a child may have: {CPU_SECONDS} seconds of
+processor time and {MEMORY // MIB:,} MiB. Processor time of a call and the memory that the child had
+at most. A page that is stopped is marked as too heavy when it is stopped twice. Wanted: no call
+over {CPU_SECONDS} seconds, no process over {MEMORY // MIB:,} MiB.
 """
 
 Call = Callable[[LimitedChild, bytes], object]

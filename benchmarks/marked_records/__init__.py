@@ -26,7 +26,8 @@ TITLE = "Marked records of the demo"
 WANTED: Final = 0.02  # of the right records at most
 RECORDS: Final = """
     SELECT site.name, page.url, record."values", record.record_confidence FROM rules_record record
-    JOIN core_site site ON site.id = record.site_id JOIN clustering_page page ON page.id = record.page_id
+    JOIN core_site site ON site.id = record.site_id
+    JOIN clustering_page page ON page.id = record.page_id
 """
 
 

@@ -31,11 +31,11 @@ TITLE = "Records without a teacher"
 N_FOLDS = 20 if os.environ.get("VERTEX_FULL") else 4
 Figures = dict[str, dict[str, list[float]]]  # kind -> algorithm -> F of each page
 
-EXPLAINED = """Share of pages with F of at least 0.75, and mean F. Sources (a site, a search engine, an
-edition of a demo site) are dealt to folds; all that is trained is trained without the fold that it
-judges. A record of the test bed, the listings and the demo lists is right where its text overlaps the
-true one by 0.8; of the other pages it must hold the whole core (title and snippet; first field to last)
-of one true record and of no other. The ceiling takes the best candidate."""
+EXPLAINED = """Share of pages with F of at least 0.75, and mean F. Sources (a site, a search engine,
+an edition of a demo site) are dealt to folds; all that is trained is trained without the fold that
+it judges. A record of the test bed, the listings and the demo lists is right where its text
+overlaps the true one by 0.8; of the other pages it must hold the whole core (title and snippet;
+first field to last) of one true record and of no other. The ceiling takes the best candidate."""
 
 
 def run(data: Path | None) -> str:

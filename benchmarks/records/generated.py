@@ -157,8 +157,8 @@ def _double_rows(make: Maker) -> str:
 
 def _tables(make: Maker) -> str:
     return "".join(
-        f"<table{marked(n)}><tr><td>{make.image()}{n + 1}.<td><b>{make.title()}</b><br>{make.about()}"
-        f"<br><font size=1>{' - '.join(make.extras())}</font></table>"
+        f"<table{marked(n)}><tr><td>{make.image()}{n + 1}.<td><b>{make.title()}</b>"
+        f"<br>{make.about()}<br><font size=1>{' - '.join(make.extras())}</font></table>"
         for n in range(make.n_records)
     )
 
@@ -196,7 +196,8 @@ def _breaks(make: Maker) -> str:
 
 def _paragraphs(make: Maker) -> str:
     return "".join(
-        f"<p{marked(n)}>{make.link(make.words(2, 7))}<br>{make.about()}<br>{' '.join(make.extras())}</p>"
+        f"<p{marked(n)}>{make.link(make.words(2, 7))}<br>{make.about()}<br>"
+        f"{' '.join(make.extras())}</p>"
         for n in range(make.n_records)
     )
 

@@ -115,24 +115,26 @@ def _pages_of(case: Case, seed: int, days: int) -> SimulatedPages:
 
 
 _EXPLANATION = f"""
-A record is stale from the moment its page shows another value until the page is visited; it is late while it is stale for
-longer than the goal of {GOAL_HOURS:.0f} hours. "Late" is the share of the records that are, on average over {DAYS} days
-looked at hour by hour; the bar is {MAX_LATE_SHARE:.2f}. Each row has {N_PAGES:,} pages of one cluster: half never change,
-the others
+A record is stale from the moment its page shows another value until the page is visited; it is late
+while it is stale for longer than the goal of {GOAL_HOURS:.0f} hours. "Late" is the share of the
+records that are, on average over {DAYS} days looked at hour by hour; the bar is
+{MAX_LATE_SHARE:.2f}. Each row has {N_PAGES:,} pages of one cluster: half never change, the others
 
 - **constant**: change after the same time, again and again;
 - **poisson**: change at any moment alike;
 - **bursts**: five changes within half a day, then nothing for five times as long.
 
-The **best** schedule is told of each page in which of these ways it changes and how often, not when. Each page has an
-interval of its own then, chosen so that {MAX_LATE_SHARE:.2f} of the records are late at the fewest requests. Ours is told
-nothing but what its own visits saw. A visit that is answered "not modified" is a request like any other.
-The bars are {MAX_AGAINST_BEST} times the requests of the best schedule, and {MAX_AGAINST_ALL} of those of visiting each page
-once a goal.
+The **best** schedule is told of each page in which of these ways it changes and how often, not
+when. Each page has an interval of its own then, chosen so that {MAX_LATE_SHARE:.2f} of the records
+are late at the fewest requests. Ours is told nothing but what its own visits saw. A visit that is
+answered "not modified" is a request like any other. The bars are {MAX_AGAINST_BEST} times the
+requests of the best schedule, and {MAX_AGAINST_ALL} of those of visiting each page once a goal.
 
-A cluster of which nothing is known has to learn which half of its pages never changes, and that takes three to five visits
-of each of them: the rows of new clusters count these visits, the rows "after 30 days of visits" do not. "Least for a learner"
-is a bound from below: it is told which share of the pages changes in which way and how often, and of a page so with the first
-visit that sees a change. Only which pages never change it has to find out, at the times that cost least.
-What is known of "another cluster" stands for the other clusters of the same site, from which a new one begins.
+A cluster of which nothing is known has to learn which half of its pages never changes, and that
+takes three to five visits of each of them: the rows of new clusters count these visits, the rows
+"after 30 days of visits" do not. "Least for a learner" is a bound from below: it is told which
+share of the pages changes in which way and how often, and of a page so with the first visit that
+sees a change. Only which pages never change it has to find out, at the times that cost least. What
+is known of "another cluster" stands for the other clusters of the same site, from which a new one
+begins.
 """.strip()

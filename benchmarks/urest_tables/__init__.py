@@ -37,21 +37,22 @@ PAPER_TABLE_2 = {
     BEST: (37, 62),
     BASELINE: (9, 62),
 }
-INTRODUCTION = """The pages of the paper are not published: these are others, and Omini and MDR are our own readings of
-their papers."""
+INTRODUCTION = """The pages of the paper are not published: these are others, and Omini and MDR are
+our own readings of their papers."""
 TABLE_1 = """## Table 1: features of pairs of subtrees
 
-{n_pairs:,} pairs of subtrees of {n_pages} list pages, each of another source, whose records are single elements. One of a
-pair is a record, the other any subtree with text; at most {max_pairs:,} pairs a page, drawn by chance. In {share:.1%} of
-them both are records; the paper does not say how many of its own are, and precision hangs on that. For each feature
-alone a linear SVM with balanced classes is trained on nine pages and judges the tenth, each in turn; the figures are means
-over the pages. The paper's are as printed."""
+{n_pairs:,} pairs of subtrees of {n_pages} list pages, each of another source, whose records are
+single elements. One of a pair is a record, the other any subtree with text; at most {max_pairs:,}
+pairs a page, drawn by chance. In {share:.1%} of them both are records; the paper does not say how
+many of its own are, and precision hangs on that. For each feature alone a linear SVM with balanced
+classes is trained on nine pages and judges the tenth, each in turn; the figures are means over the
+pages. The paper's are as printed."""
 TABLE_2 = """## Table 2: pages whose records are found
 
-Pages of the {kind} with F of at least 0.75. phi and psi are trained on {n_seen} pages of the other kinds alone, of which {n_some}
-are aligned. Best possible takes the best of the clusters that U-REST makes; these are single subtrees, so that a page
-whose records are runs of siblings is out of reach. Other kinds of pages, and the default finder, are on
-[another page](records.md)."""
+Pages of the {kind} with F of at least 0.75. phi and psi are trained on {n_seen} pages of the other
+kinds alone, of which {n_some} are aligned. Best possible takes the best of the clusters that U-REST
+makes; these are single subtrees, so that a page whose records are runs of siblings is out of reach.
+Other kinds of pages, and the default finder, are on [another page](records.md)."""
 DIFFERENCES = """## What differs
 
 Order of the features by F:
@@ -59,9 +60,9 @@ Order of the features by F:
 - here: {order}
 - in the paper: tree edit distance, tree context, 3-gram, 2-gram, 1-gram
 
-U-REST finds {share:.0%} of what its clusters make possible, in the paper {paper_share:.0%}. phi is asked only of subtrees with equal
-roots and not too different sizes, of the 100 that show most, and sees the first 40 nodes of each; Table 1 has no such
-limits but the last."""
+U-REST finds {share:.0%} of what its clusters make possible, in the paper {paper_share:.0%}. phi is
+asked only of subtrees with equal roots and not too different sizes, of the 100 that show most, and
+sees the first 40 nodes of each; Table 1 has no such limits but the last."""
 
 
 def run(data: Path | None) -> str:

@@ -65,33 +65,35 @@ _CAPTCHA = re.compile(
 _LOGIN = re.compile(
     r"\b(log[ -]?in|sign[ -]?in|log on|please register|members only|subscribe to (read|continue)|"
     r"anmelden|einloggen|connexion|se connecter|identifiez-vous|iniciar sesi[oó]n|accedi|inloggen|"
-    r"entrar|iniciar sess[aã]o|logga in|logg inn|log ind|kirjaudu|logi sisse|zaloguj|přihlásit|prihlásiť|"
-    r"bejelentkezés|autentificare|prijava|giriş yap|đăng nhập|masuk|войти|вход|увійти|σύνδεση)\b|"
-    r"登录|登入|登錄|ログイン|로그인|تسجيل الدخول|כניסה|เข้าสู่ระบบ|लॉग इन",
+    r"entrar|iniciar sess[aã]o|logga in|logg inn|log ind|kirjaudu|logi sisse|zaloguj|přihlásit|"
+    r"prihlásiť|bejelentkezés|autentificare|prijava|giriş yap|đăng nhập|masuk|войти|вход|увійти|"
+    r"σύνδεση)\b|登录|登入|登錄|ログイン|로그인|تسجيل الدخول|כניסה|เข้าสู่ระบบ|लॉग इन",
     re.IGNORECASE,
 )
 _CONSENT = re.compile(
     r"before you continue|we value your privacy|cookie (consent|settings|preferences|policy)|"
-    r"accept (all )?cookies|consent to|your privacy choices|cookies akzeptieren|zustimmen und weiter|"
-    r"accepter (les|tous) .{0,12}cookies|aceptar (todas las )?cookies|accetta (tutti i )?cookie|"
-    r"alle cookies accepteren|zgod[aę] na|akceptuj|souhlas|cookieの使用|同意する|接受.{0,6}cookie|"
-    r"verify your age|age verification",
+    r"accept (all )?cookies|consent to|your privacy choices|cookies akzeptieren|"
+    r"zustimmen und weiter|accepter (les|tous) .{0,12}cookies|aceptar (todas las )?cookies|"
+    r"accetta (tutti i )?cookie|alle cookies accepteren|zgod[aę] na|akceptuj|souhlas|cookieの使用|"
+    r"同意する|接受.{0,6}cookie|verify your age|age verification",
     re.IGNORECASE,
 )
 _NOT_FOUND = re.compile(
     r"\b404\b|\b410\b|not found|page (you .{0,40})?(does not|doesn.t|no longer) exist|"
     r"no longer (available|exists|here)|"
-    r"page (is )?(missing|gone|unavailable)|can.t be found|could not be found|couldn.t find|nothing here|"
-    r"nicht gefunden|existiert nicht|introuvable|n.existe (pas|plus)|no encontrad[ao]|non trovat[ao]|"
-    r"niet gevonden|nie znaleziono|não encontrad[ao]|has been (removed|deleted)|has moved|wrong turn",
+    r"page (is )?(missing|gone|unavailable)|can.t be found|could not be found|couldn.t find|"
+    r"nothing here|nicht gefunden|existiert nicht|introuvable|n.existe (pas|plus)|no encontrad[ao]|"
+    r"non trovat[ao]|niet gevonden|nie znaleziono|não encontrad[ao]|has been (removed|deleted)|"
+    r"has moved|wrong turn",
     re.IGNORECASE,
 )
 _MAINTENANCE = re.compile(
-    r"(under|scheduled|down for) maintenance|be (right )?back soon|temporarily (unavailable|offline|down)|"
-    r"service unavailable|internal server error|something went wrong|bad gateway|try again later|"
-    r"wartungsarbeiten|en maintenance|mantenimiento|manuten[cç][aã]o|manutenzione|onderhoud|underhåll|"
-    r"vedligeholdelse|huoltokatko|przerwa techniczna|údržba|karbantartás|bak\u0131m|технические работы|"
-    r"техобслуживани|メンテナンス|维护|維護|점검|database error|coming soon",
+    r"(under|scheduled|down for) maintenance|be (right )?back soon|"
+    r"temporarily (unavailable|offline|down)|service unavailable|internal server error|"
+    r"something went wrong|bad gateway|try again later|wartungsarbeiten|en maintenance|"
+    r"mantenimiento|manuten[cç][aã]o|manutenzione|onderhoud|underhåll|vedligeholdelse|huoltokatko|"
+    r"przerwa techniczna|údržba|karbantartás|bak\u0131m|технические работы|техобслуживани|"
+    r"メンテナンス|维护|維護|점검|database error|coming soon",
     re.IGNORECASE,
 )
 _END = re.compile(rb"</(html|body)\s*>", re.IGNORECASE)

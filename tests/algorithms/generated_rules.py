@@ -28,7 +28,10 @@ TAGS = ["div", "span", "td", "b", "a"]
 CLASSES = ["price", "price big", " big  red ", "x-1"]
 IDS = ["main", "it's", 'a"b']
 LABELS = ["Price", "By", "Directed by", "Who's", "Prix net"]
-TEXTS = ["Price", "Price:", " By ", "By\u00a0Tom", "Price: 5 EUR", "Oak", "Directed\u200b by :", "a, b , c", "\u00a0", " ", "\n ", "Pri", "ce", "x  y z", "12-345", " 7\u00a0", "98.6"]  # fmt: skip
+TEXTS = [
+    "Price", "Price:", " By ", "By\u00a0Tom", "Price: 5 EUR", "Oak", "Directed\u200b by :",
+    "a, b , c", "\u00a0", " ", "\n ", "Pri", "ce", "x  y z", "12-345", " 7\u00a0", "98.6",
+]  # fmt: skip
 STRUCTURAL = frozenset(
     {"tag", "id", "class", "token", "has", "first", "last", "position", "attribute"}
 )
@@ -59,7 +62,8 @@ values = st.lists(st.sampled_from(LABELS), min_size=1, max_size=2, unique=True).
 
 
 def feature(kind: str, some: list[str]) -> st.SearchStrategy[Feature]:
-    return st.builds(Feature, st.just(kind), levels, st.lists(st.sampled_from(some), min_size=1, max_size=2, unique=True).map(tuple))  # fmt: skip
+    one_or_two = st.lists(st.sampled_from(some), min_size=1, max_size=2, unique=True)
+    return st.builds(Feature, st.just(kind), levels, one_or_two.map(tuple))
 
 
 def text_feature(kind: str) -> st.SearchStrategy[Feature]:
@@ -159,7 +163,14 @@ def alternative_on(draw: st.DrawFn, tree: Any) -> Alternative:
             Feature("class", 0, ("price",), axis="ancestor"),
             Feature("starts", 0, ("P",)),
         ]
-        weights = tuple(Weight(test, f"{draw(st.integers(-20, 20)) / 8:.4f}", draw(st.sampled_from(["0", "-0.5000"]))) for test in tests)  # fmt: skip
+        weights = tuple(
+            Weight(
+                test,
+                f"{draw(st.integers(-20, 20)) / 8:.4f}",
+                draw(st.sampled_from(["0", "-0.5000"])),
+            )
+            for test in tests
+        )
     target = draw(targets)
     return Alternative(
         kind=kind,  # type: ignore[arg-type]  # one of three
@@ -221,7 +232,9 @@ def run_from(first: Any, firsts: list[Any], boundary: Boundary) -> list[Any]:
             tests = [
                 f"boolean({' and '.join(each.test for each in kind)})" for kind in boundary.further
             ]
-            if n == boundary.n_siblings or sibling in firsts or (tests and not any(find(test, sibling) for test in tests)):  # fmt: skip
+            if n == boundary.n_siblings or sibling in firsts:
+                break
+            if tests and not any(find(test, sibling) for test in tests):
                 break
             run.append(sibling)
             n += 1
@@ -339,7 +352,12 @@ def stays_in(scope: list[Any], node: Any, feature: Feature) -> bool:
 
 def texts_in(nodes: list[Any]) -> list[Any]:
     """Return the texts of some nodes that show something."""
-    texts = [each for node in nodes if node is not None for each in ([node] if isinstance(node, str) else find("descendant::text()", node))]  # fmt: skip
+    texts: list[Any] = []
+    for node in nodes:
+        if isinstance(node, str):
+            texts.append(node)
+        elif node is not None:
+            texts += find("descendant::text()", node)
     return [text for text in texts if shown(text)]
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import random
 
-WRITTEN = """p div span a b i table tr td th tbody thead caption colgroup col ul li dl dt dd form input button select
-option optgroup textarea label h1 h2 svg path g lineargradient foreignobject title style script noscript template
-iframe object embed video source picture img br hr wbr math mi mrow font center nobr marquee frameset frame head
-body html meta link base x-price a:b details summary ruby rt map area canvas article main pre xmp"""
+WRITTEN = """p div span a b i table tr td th tbody thead caption colgroup col ul li dl dt dd form
+input button select option optgroup textarea label h1 h2 svg path g lineargradient foreignobject
+title style script noscript template iframe object embed video source picture img br hr wbr math mi
+mrow font center nobr marquee frameset frame head body html meta link base x-price a:b details
+summary ruby rt map area canvas article main pre xmp"""
 NAMES = WRITTEN.split()
 VOID = {"img", "br", "hr", "wbr", "input", "col", "meta", "link", "base", "area", "embed", "source"}
 TEXTS = [
-    " ", "\n", "one", "zwei &amp; drei", "\U0001f600 four", "&#13;five", "six &lt;b&gt;", "\u00a0", "\t seven \t",
-    "a\x00b", "&#1;", "\ufffe", "]]>", "<!-- note -->", "<!---->", "<?pi x?>", "<![CDATA[ c ]]>", "&nosuch;", "<",
-    "</", "<!", "< p>", "é\u0301", "\u202e",
+    " ", "\n", "one", "zwei &amp; drei", "\U0001f600 four", "&#13;five", "six &lt;b&gt;", "\u00a0",
+    "\t seven \t", "a\x00b", "&#1;", "\ufffe", "]]>", "<!-- note -->", "<!---->", "<?pi x?>",
+    "<![CDATA[ c ]]>", "&nosuch;", "<", "</", "<!", "< p>", "é\u0301", "\u202e",
 ]  # fmt: skip
 ATTRIBUTES = [
-    "class=a", "class='b c'", 'id="x"', "=x", '"', "'", "x&y=1", "onclick=ran()", "style='color:red;background:url(x)'",
-    "href=javascript:ran()", "é=1", "xmlns=http://example.org/", "xmlns:a=b", "a:b=c", "data-n=7", "data-x='<&>'",
-    "colspan=3", "title='\x01'", "src=x", "xml:lang=en", "viewbox='0 0 9 9'", "transform=rotate(5)", "_=1", "-x=2",
+    "class=a", "class='b c'", 'id="x"', "=x", '"', "'", "x&y=1", "onclick=ran()",
+    "style='color:red;background:url(x)'", "href=javascript:ran()", "é=1",
+    "xmlns=http://example.org/", "xmlns:a=b", "a:b=c", "data-n=7", "data-x='<&>'", "colspan=3",
+    "title='\x01'", "src=x", "xml:lang=en", "viewbox='0 0 9 9'", "transform=rotate(5)", "_=1",
+    "-x=2",
 ]  # fmt: skip
 
 

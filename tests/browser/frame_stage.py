@@ -106,7 +106,9 @@ LISTEN = """async () => {
   const { PageFrame } = await import("/static/clustering/js/page_frame.js");
   window.told = { ready: [], hover: [], take: [], key: [], scroll: [] };
   window.frame = new PageFrame(document.querySelector("[data-page-frame] iframe"));
-  for (const type of Object.keys(told)) frame.addEventListener(type, ({ detail }) => told[type].push(detail));
+  for (const type of Object.keys(told)) {
+    frame.addEventListener(type, ({ detail }) => told[type].push(detail));
+  }
 }"""
 
 
@@ -122,11 +124,19 @@ TREE = """() => {
     elements[one.getAttribute("data-n")] = one;
     numberOf.set(one, Number(one.getAttribute("data-n")));
   }
-  const { get } = Object.getOwnPropertyDescriptor(Node.prototype, "parentNode"); // a form may have a field of that name
-  const up = (one) => { do { one = get.call(one) } while (one && one.nodeType === 1 && !numberOf.has(one)); return one };
+  // A form may have a field of that name.
+  const { get } = Object.getOwnPropertyDescriptor(Node.prototype, "parentNode");
+  const up = (one) => {
+    do { one = get.call(one) } while (one && one.nodeType === 1 && !numberOf.has(one));
+    return one;
+  };
+  const isAdded = (one) =>
+    one.nodeType === 1 && one.localName === "tbody" && !numberOf.has(one);
   const texts = (one) => [...one.childNodes].flatMap((child) =>
-    child.nodeType === 3 ? [child.data] : child.nodeType === 1 && child.localName === "tbody" && !numberOf.has(child) ? texts(child) : []);
-  return elements.map((one) => [one.localName, numberOf.get(up(one)) ?? null, /^(vertex-)?(style|script|template)$/.test(one.localName) ? [] : texts(one)]);
+    child.nodeType === 3 ? [child.data] : isAdded(child) ? texts(child) : []);
+  const hasNone = (one) => /^(vertex-)?(style|script|template)$/.test(one.localName);
+  return elements.map((one) =>
+    [one.localName, numberOf.get(up(one)) ?? null, hasNone(one) ? [] : texts(one)]);
 }"""
 
 
@@ -183,7 +193,8 @@ def fill_window(page: Page, width: int = 1280) -> None:
 
 FILL = """() => {
   const view = document.querySelector("[data-page-frame] iframe");
-  view.style.cssText = "position:fixed;inset:0;width:100vw;height:100vh;border:0;border-radius:0;z-index:1000";
+  view.style.cssText = "position:fixed;inset:0;width:100vw;height:100vh;" +
+    "border:0;border-radius:0;z-index:1000";
 }"""
 
 

@@ -126,7 +126,10 @@ def _add_pages(shop: Site, n_pages: int, now: datetime) -> None:
     bodies = tuple(SOURCE.format(price=price).encode() for price in ("$89.00", "$84.00"))
     home = add_page(shop, root, now=now, bodies=bodies, state="stored", status=200, **seen)
     for n in range(n_pages):
-        url = f"{root}products/outdoor/running-shoes/mens/trail-runner-{n}-waterproof-edition?colour=black&size={n}"
+        url = (
+            f"{root}products/outdoor/running-shoes/mens/trail-runner-{n}-waterproof-edition"
+            f"?colour=black&size={n}"
+        )
         product = add_page(
             shop,
             url,

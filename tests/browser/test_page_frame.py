@@ -31,7 +31,9 @@ DENSE = """<!doctype html><html><body style="margin:0;font:14px/15px monospace">
 # What is drawn above a page stands in a closed shadow: this keeps a hand on it.
 OPEN_MARKS = """
   const attach = Element.prototype.attachShadow;
-  Element.prototype.attachShadow = function (options) { return (window.marks = attach.call(this, options)); };
+  Element.prototype.attachShadow = function (options) {
+    return (window.marks = attach.call(this, options));
+  };
 """
 BOXES = "() => window.marks?.querySelectorAll('.box').length"
 LABELS = """() => {
@@ -42,7 +44,8 @@ LABELS = """() => {
     range.selectNodeContents(walker.currentNode);
     if (walker.currentNode.data.trim()) texts.push(...range.getClientRects());
   }
-  const covers = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top + 1 < a.bottom;
+  const covers = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top + 1 < a.bottom;
   return [...window.marks.querySelectorAll(".label")].map((label) => {
     const rect = label.getBoundingClientRect();
     return { text: label.textContent, covered: texts.some((text) => covers(rect, text)) };

@@ -33,12 +33,14 @@ BROKEN_WORDS = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const holder = walker.currentNode.parentElement;
-    if (!holder.checkVisibility() || holder.closest("code, pre, script, style, .mono, .path, .url-cell")) continue;
+    const isOther = holder.closest("code, pre, script, style, .mono, .path, .url-cell");
+    if (isOther || !holder.checkVisibility()) continue;
     for (const word of walker.currentNode.data.matchAll(/[A-Z]?[a-z]{2,}|[A-Z]{3,}/g)) {
       const range = document.createRange();
       range.setStart(walker.currentNode, word.index);
       range.setEnd(walker.currentNode, word.index + word[0].length);
-      const tops = new Set([...range.getClientRects()].filter((r) => r.width).map((r) => Math.round(r.top)));
+      const boxes = [...range.getClientRects()].filter((box) => box.width);
+      const tops = new Set(boxes.map((box) => Math.round(box.top)));
       if (tops.size > 1) broken.push(word[0]);
     }
   }
@@ -47,7 +49,8 @@ BROKEN_WORDS = """() => {
 
 # Buttons and names that stand outside what frames them, where nobody sees them.
 CUT_OFF = """() => [...document.querySelectorAll("main :is(button, a.button, .badge, .row-name)")]
-  .filter((element) => element.checkVisibility() && !element.closest(".hidden-text, .copy, .ellipsis, .scroll"))
+  .filter((element) => element.checkVisibility())
+  .filter((element) => !element.closest(".hidden-text, .copy, .ellipsis, .scroll"))
   .filter((element) => {
     const frame = element.closest(".table-frame, .panel, .next-step, .pipeline");
     const [own, outer] = [element.getBoundingClientRect(), frame?.getBoundingClientRect()];

@@ -44,7 +44,8 @@ STORED = "SELECT count(*) FROM clustering_page WHERE state = 'stored'"
 STATES = "SELECT DISTINCT state FROM core_job"
 LEFT = "SELECT count(*) FROM clustering_host WHERE leased_by <> ''"
 # By site, with what must be the same however often the process was killed.
-PAGES = """SELECT site.name, page.url, page.state, page.status, page.depth FROM clustering_page AS page
+PAGES = """SELECT site.name, page.url, page.state, page.status, page.depth
+    FROM clustering_page AS page
     JOIN core_site AS site ON site.id = page.site_id ORDER BY site.name, page.depth, page.id"""
 SNAPSHOTS = """SELECT page.url, snapshot.body FROM clustering_snapshot AS snapshot
     JOIN clustering_page AS page ON page.id = snapshot.page_id ORDER BY page.url"""

@@ -49,7 +49,8 @@ for page in Page.objects.filter(site=checked):
 Site.objects.filter(pk=checked.pk).update(name="checked", root_url=first + "/", crawl_delay={delay})
 for n in range({n_sites}):
     for h, host in enumerate({hosts!r}):
-        site = Site.objects.create(name=f"site-{{h}}-{{n}}", root_url=f"{{host}}/{{n}}/", crawl_delay={delay})
+        name, root = f"site-{{h}}-{{n}}", f"{{host}}/{{n}}/"
+        site = Site.objects.create(name=name, root_url=root, crawl_delay={delay})
         enqueue(crawl_request(site=site))
 """
 CRAWLS = "FROM core_job WHERE task = 'clustering.crawl_site'"

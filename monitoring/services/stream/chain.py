@@ -210,7 +210,8 @@ CHAIN: Final = (
     DeclaredStep(
         "observe",
         "Read pages",
-        "Pages came in, no other job is bringing more, and they are too many to be read in passing.",
+        "Pages came in, no other job is bringing more, "
+        "and they are too many to be read in passing.",
         "assign",
         (OBSERVE_PAGES.task,),
         _observe,

@@ -253,7 +253,8 @@ class TestImportPages:
     def test_tells_bad_lines_and_takes_the_others(self, source: Path) -> None:
         with source.open("ab") as stream:
             stream.write(
-                b'\nbad\n{"url": "http://shop.example/9", "file": "9.html"}\n{"url": "x", "file": "1.html"}'
+                b'\nbad\n{"url": "http://shop.example/9", "file": "9.html"}\n'
+                b'{"url": "x", "file": "1.html"}'
             )
         stdout, stderr = StringIO(), StringIO()
         with pytest.raises(CommandError, match=r"3 bad line\(s\)"):

@@ -90,7 +90,8 @@ FIGURES = [
 
 
 def body_of(number: int) -> bytes:
-    return f"<html><body><h1>Shoe {number}</h1><b class='price'>${number}.00</b></body></html>".encode()
+    shown = f"<h1>Shoe {number}</h1><b class='price'>${number}.00</b>"
+    return f"<html><body>{shown}</body></html>".encode()
 
 
 def vertical_of(name: str = "product") -> Vertical:

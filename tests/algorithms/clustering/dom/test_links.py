@@ -53,8 +53,8 @@ class TestLinks:
 
     @pytest.mark.parametrize(
         "href",
-        ["#", "#top", "javascript:void(0)", "mailto:a@b.example", "tel:123", "ftp://a.example/", "data:,x", "http://", "http://[",
-         "http://a@b.example/", "/\\x", "http://a b/"],
+        ["#", "#top", "javascript:void(0)", "mailto:a@b.example", "tel:123", "ftp://a.example/",
+         "data:,x", "http://", "http://[", "http://a@b.example/", "/\\x", "http://a b/"],
     )  # fmt: skip
     def test_are_none_where_no_page_is_meant(self, href: str) -> None:
         assert ["http://shop.example/a"] == urls_of(f"<a href='{href}'>x</a><a href=/a>y</a>")

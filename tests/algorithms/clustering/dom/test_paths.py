@@ -50,7 +50,8 @@ class TestPaths:
         paths = [path for _, path in walk_paths(tree)]
         body = "/html/body/div"
         assert [
-            "/html", "/html/body", body, f"{body}/p[1]", f"{body}/ul", f"{body}/ul/li[1]", f"{body}/ul/li[2]", f"{body}/p[2]",
+            "/html", "/html/body", body, f"{body}/p[1]", f"{body}/ul", f"{body}/ul/li[1]",
+            f"{body}/ul/li[2]", f"{body}/p[2]",
         ] == paths  # fmt: skip
 
     @given(PAGES)

@@ -153,7 +153,11 @@ def test_a_zip_and_a_manifest_are_sources_too(folder: Path, source: Path, tmp_pa
 
 def test_it_runs_with_django_blocked(folder: Path, source: Path) -> None:
     blocked = ["django", "rest_framework", "celery", "psycopg", "h11"]
-    program = f"import sys; sys.modules.update(dict.fromkeys({blocked})); from rules.bundle.__main__ import main; sys.exit(main({[str(folder), str(source)]}))"  # fmt: skip
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({blocked})); "
+        "from rules.bundle.__main__ import main; "
+        f"sys.exit(main({[str(folder), str(source)]}))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False
     )

@@ -33,7 +33,10 @@ ENDLESS = (
     '<xsl:template match="*"><xsl:apply-templates select="/*"/></xsl:template>'
     '<xsl:template match="/"><record><xsl:apply-templates/></record></xsl:template>'
 )
-HUGE = TEMPLATE.format('<xsl:for-each select="//b"><xsl:for-each select="//b"><xsl:copy-of select="/"/></xsl:for-each></xsl:for-each>')  # fmt: skip
+HUGE = TEMPLATE.format(
+    '<xsl:for-each select="//b"><xsl:for-each select="//b">'
+    '<xsl:copy-of select="/"/></xsl:for-each></xsl:for-each>'
+)
 MANY = b"<b>x" * 240
 
 
@@ -54,7 +57,11 @@ def extracted(stylesheet: str, runs: LimitedRuns, body: bytes = MANY) -> Extract
 
 
 def test_it_gives_what_the_rule_gives_in_this_process(runs: LimitedRuns) -> None:
-    types = (AttributeType("name", is_mandatory=True), AttributeType("price", "price"), AttributeType("tags", is_multi=True))  # fmt: skip
+    types = (
+        AttributeType("name", is_mandatory=True),
+        AttributeType("price", "price"),
+        AttributeType("tags", is_multi=True),
+    )
     rule = replace(cast.rule(*types), trust={"name": 0.5})
     page = RawPage("http://s.example/p/1", cast.PAGE, "text/html; charset=utf-8")
 

@@ -35,7 +35,10 @@ def test_an_xpath_finds_nodes_with_their_places(runs: LimitedRuns) -> None:
 
 
 def test_a_stylesheet_makes_records(runs: LimitedRuns) -> None:
-    text = HEAD + '<xsl:template match="/"><record><value name="a"><xsl:value-of select="//b"/></value></record></xsl:template></xsl:stylesheet>'  # fmt: skip
+    text = HEAD + (
+        '<xsl:template match="/"><record><value name="a"><xsl:value-of select="//b"/></value>'
+        "</record></xsl:template></xsl:stylesheet>"
+    )
     (result,) = runs.transform(text.encode(), [PAGE])
 
     assert "b" == etree.fromstring(result).findtext("value")

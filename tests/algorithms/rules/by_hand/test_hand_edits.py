@@ -146,7 +146,8 @@ class TestXPaths:
         # On a busy machine the clock ends it before it used up its processor time.
         with pytest.raises(
             StylesheetRefused,
-            match=r"name, line 1: .*was stopped: it (ran longer than 5 seconds|did not come to an end)",
+            match=r"name, line 1: .*was stopped: "
+            r"it (ran longer than 5 seconds|did not come to an end)",
         ):
             with_xpaths(empty_stylesheet(["name"]), [written("name", xpath)])
 
@@ -194,4 +195,5 @@ class TestTexts:
         after = before.replace("written by hand", "said otherwise")
 
         assert before != after
-        assert {"name"} == same_templates(etree.fromstring(before.encode()), etree.fromstring(after.encode()), ["name"])  # fmt: skip
+        old, new = (etree.fromstring(text.encode()) for text in (before, after))
+        assert {"name"} == same_templates(old, new, ["name"])

@@ -60,6 +60,9 @@ def test_a_page_on_which_nothing_ran_is_missed_where_it_has_a_value() -> None:
 
 
 def test_the_records_of_a_list_are_one_after_the_other() -> None:
-    records = [ExtractedRecord({"a": "1", "b": ["x", "y"]}, {}, {}, [], {}, {}), ExtractedRecord({"a": "2"}, {}, {}, [], {}, {})]  # fmt: skip
+    records = [
+        ExtractedRecord({"a": "1", "b": ["x", "y"]}, {}, {}, [], {}, {}),
+        ExtractedRecord({"a": "2"}, {}, {}, [], {}, {}),
+    ]
 
     assert {"a": ("1", "2"), "b": ("x", "y")} == values_found(Extracted(records))

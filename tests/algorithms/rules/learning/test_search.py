@@ -125,7 +125,8 @@ def test_the_numbers_are_told() -> None:
         measure(Conjunction((CLASS,), 0b1_0011, 1.5), search_goal), search_goal
     )
     assert (0.5, 1, 0.2, 0.2, 1.5, 2) == (
-        numbers.precision, numbers.distance, numbers.support, numbers.unique, numbers.price, numbers.n_selected,
+        numbers.precision, numbers.distance, numbers.support, numbers.unique, numbers.price,
+        numbers.n_selected,
     )  # fmt: skip
 
 

@@ -98,7 +98,8 @@ class TestNewPage:
         snapshot = Snapshot.objects.get()
         assert snapshot == page.latest_snapshot
         assert (len(LIST), 200, "text/html; charset=utf-8", "utf-8", "") == (
-            snapshot.n_bytes, snapshot.status, snapshot.content_type, snapshot.encoding, snapshot.problem,
+            snapshot.n_bytes, snapshot.status, snapshot.content_type, snapshot.encoding,
+            snapshot.problem,
         )  # fmt: skip
         assert (page.url, page.url, NOON, NOON) == (
             snapshot.requested_url, snapshot.final_url, snapshot.fetched_at, snapshot.seen_at,

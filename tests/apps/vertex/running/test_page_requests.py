@@ -43,7 +43,8 @@ PAGE = "<html><body><h1>Lamp</h1><p>12 EUR</p></body></html>"
 HEAVY_URL = "https://shop.example/heavy.html"
 TEXTS = "SELECT text FROM annotation_comment"
 TOO_HEAVY = """SELECT DISTINCT page.url FROM clustering_snapshot AS snapshot
-    JOIN clustering_page AS page ON page.id = snapshot.page_id WHERE snapshot.problem = 'too_heavy'"""
+    JOIN clustering_page AS page ON page.id = snapshot.page_id
+    WHERE snapshot.problem = 'too_heavy'"""
 HEAVY = "<html><body>" + "<p>1<i>2</i>" * 800_000 + "</body></html>"
 
 

@@ -36,7 +36,8 @@ class Command(WorkCommand):
             nargs="+",
             choices=Scope.values,
             metavar="SCOPE",
-            help=f"what it may be used for: {', '.join(Scope.values)} (default: all that only read)",
+            help=f"what it may be used for: {', '.join(Scope.values)} "
+            "(default: all that only read)",
         )
         parser.add_argument(
             "--days",

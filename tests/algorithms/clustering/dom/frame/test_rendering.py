@@ -226,6 +226,6 @@ class TestFiles:
 
         wanted = wanted_files(tree, base_url=BASE, sheet_of=lambda _: None)
         assert {
-            "a.css": "sheet", "b.css": "sheet", "f.woff2": "font", "c.png": "image", "d.png": "image",
-            "e.png": "image", "g.png": "image", "h.png": "image",
+            "a.css": "sheet", "b.css": "sheet", "f.woff2": "font", "c.png": "image",
+            "d.png": "image", "e.png": "image", "g.png": "image", "h.png": "image",
         } == {url.removeprefix("https://shop.example/shop/"): kind for url, kind in wanted.items()}  # fmt: skip

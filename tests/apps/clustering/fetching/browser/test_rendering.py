@@ -182,7 +182,8 @@ def hears_packets(renderer: Renderer) -> bool:
         listener.bind(("127.0.0.1", 0))
         script = f"""<p>call</p><script>
             const Connection = window.RTCPeerConnection || window.webkitRTCPeerConnection;
-            const one = new Connection({{iceServers: [{{urls: "stun:127.0.0.1:{listener.getsockname()[1]}"}}]}});
+            const server = "stun:127.0.0.1:{listener.getsockname()[1]}";
+            const one = new Connection({{iceServers: [{{urls: server}}]}});
             one.createDataChannel("x");
             one.createOffer().then(offer => one.setLocalDescription(offer));
             setInterval(() => fetch("/more"), 100);
