@@ -20,7 +20,8 @@ TRUTH = Path(__file__).resolve().parent / "clustering" / "page_kinds.tsv"
 DRAWERS = frozenset({"other", "home"})  # what stands there has no type of its own
 DESIGNS = ("v0", "v3", "v4")  # versions of a generated site that have templates of their own
 OUTAGE = "v6"
-# Types of generated sites that one rule serves together: `benchmarks.joins.one_rule` asks the learner.
+# Types of generated sites that one rule serves together: `benchmarks.joins.one_rule` asks the
+# learner.
 WIDER_TYPES = {"detail_alt": "detail"}
 REAL, GENERATED, SWDE = "real", "generated", "swde"
 

@@ -1,10 +1,11 @@
-"""Values that all changed since they were stored: sites of SWDE of which nothing of the old template is known.
+"""Values that all changed since they were stored, on SWDE sites whose old template is unknown.
 
-Values that may change in life are changed in several ways: amounts are moved, other values drawn again from those of the
-site. Beside whole texts, the first and the second number of a text are sought, as the attribute that a rule cut out of
-it. All texts of all pages are candidates. What is chosen on a site is chosen, and its certainty told, by weights that
-were trained without the site. The values of a choice count as they are on the pages, all or nothing of a page (F1).
-What is proposed is certain to 0.9; of the rest a person is asked.
+Values that may change in life are changed in several ways: amounts are moved, other values drawn
+again from those of the site. Beside whole texts, the first and the second number of a text are
+sought, as the attribute that a rule cut out of it. All texts of all pages are candidates. What is
+chosen on a site is chosen, and its certainty told, by weights that were trained without the site.
+The values of a choice count as they are on the pages, all or nothing of a page (F1). What is
+proposed is certain to 0.9; of the rest a person is asked.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def run(data: Path | None) -> str:
 
 
 def report_repairs(scores: Sequence[AttributeScore]) -> str:
-    """Return how right the rules are that repairs learn from what is found again and what is told by its looks."""
+    """Return how right the rules of repairs are, by values found again and by values' looks."""
     proposed = [score for score in scores if score.is_proposed]
     by_looks = [score for score in proposed if score.is_told_by_looks]
     others = [score for score in proposed if not score.is_told_by_looks]
@@ -67,8 +68,9 @@ def report_repairs(scores: Sequence[AttributeScore]) -> str:
     return "\n\n".join(
         [
             (
-                f"Through the repair: whole texts, amounts {REPAIRED_MOVE.name}. A rule is learnt from what the repair finds "
-                "of them and of all other attributes of the site, and is run on all pages; what is not proposed finds nothing."
+                f"Through the repair: whole texts, amounts {REPAIRED_MOVE.name}. A rule is learnt "
+                "from what the repair finds of them and of all other attributes of the site, and "
+                "is run on all pages; what is not proposed finds nothing."
             ),
             markdown_table(["attributes", "number", "F1"], rows),
             f"Of an F1 below {GOOD_FIT} then:",

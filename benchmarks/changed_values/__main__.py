@@ -1,4 +1,7 @@
-"""Train the weights of changed values on all sites of a folder and write them: `python -m benchmarks.changed_values DATA`."""
+"""Train the weights of changed values on all sites of a folder and write them.
+
+Run it with: python -m benchmarks.changed_values DATA
+"""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def changed_attributes(site: SwdeSite) -> Iterator[ChangedAttribute]:
 
 
 def changed_site(site: SwdeSite, move: Move) -> tuple[SwdeSite, StoredPages]:
-    """Return a site whose values may change, and what is stored of its pages where all of them did."""
+    """Return a site whose values may change, and what is stored of its pages from before."""
     stored: StoredPages = {url: {} for url in site.fresh}
     attributes = []
     for attribute in site.attributes:
@@ -113,7 +113,7 @@ def changed_site(site: SwdeSite, move: Move) -> tuple[SwdeSite, StoredPages]:
 
 
 def _move_of(attribute: AttributeType, truth: TextsByPage, move: Move) -> Move | None:
-    """Return how the values of an attribute change: amounts as given; None for what does not change."""
+    """Return how an attribute's values change: amounts as given; None for values that do not."""
     texts = [text for values in truth.values() for text in values]
     if attribute.name not in CHANGING or len(truth) < MIN_VALUES:
         return None

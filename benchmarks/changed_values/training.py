@@ -35,14 +35,14 @@ class Decision(NamedTuple):
 
 
 def train(attributes: Sequence[ChangedAttribute]) -> ChangeWeights:
-    """Return weights; their certainty is fitted on choices by weights that have not seen the site."""
+    """Return weights; their certainty is fitted on choices by weights without the judged site."""
     return replace(_fit(attributes), certainty=_calibrate(_choices_left_out(attributes)))
 
 
 def left_out(
     attributes: Sequence[ChangedAttribute],
 ) -> tuple[list[Decision], dict[str, ChangeWeights]]:
-    """Return what is chosen on each site by weights that have not seen it, nor has their certainty, and these."""
+    """Return what is chosen on each site by weights fitted without it, and the weights by site."""
     choices = _choices_left_out(attributes)
     decisions = []
     weights_by_site = {}
@@ -75,7 +75,7 @@ def _decide(attribute: ChangedAttribute, weights: ChangeWeights) -> Decision:
 
 
 def _fit(attributes: Sequence[ChangedAttribute]) -> ChangeWeights:
-    """Return weights without certainty: each attribute of a site weighs the same, in however many ways it changed.
+    """Return weights without certainty; an attribute of a site weighs the same however it changed.
 
     A candidate that shows the values on some pages is a row for and one against.
     """
@@ -100,7 +100,7 @@ def _fit(attributes: Sequence[ChangedAttribute]) -> ChangeWeights:
 
 
 def _calibrate(decisions: Sequence[Decision]) -> tuple[float, float, float]:
-    """Return the logistic of certainty; each choice counts as right by the share of its right values."""
+    """Return the logistic of certainty; a choice counts as right by its share of right values."""
     features, fits = [], []
     for decision in decisions:
         if decision.choice is not None:

@@ -1,4 +1,4 @@
-"""Whether one rule serves two types of a generated site: then they may as rightly be one cluster."""
+"""Whether one rule serves two types of a generated site: then they may be one cluster as well."""
 
 from __future__ import annotations
 

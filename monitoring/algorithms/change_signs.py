@@ -1,9 +1,10 @@
 """Measure how much some texts of the new pages look like what the values of an attribute became.
 
-Notation:   Stored values are those that an attribute had on the pages before; shown texts are what stands
-            on the new versions of these pages at one place. Both are known by the number of the page.
-Readings:   A price of today is another one, yet it looks like a price, the pages that had one have one,
-            and what was dear is dear. What changes among few values shows the same few again.
+Notation:   Stored values are those that an attribute had on the pages before; shown texts are what
+            stands on the new versions of these pages at one place. Both are known by the number of
+            the page.
+Readings:   A price of today is another one, yet it looks like a price, the pages that had one have
+            one, and what was dear is dear. What changes among few values shows the same few again.
 Cost:       Linear in the texts, but for ranking the amounts.
 """
 
@@ -114,7 +115,7 @@ class _AmountChange(NamedTuple):
 def _change_of_amounts(
     stored: StoredValues, shown: TextsByPage, pages: Sequence[int]
 ) -> _AmountChange | None:
-    """Return how amounts changed, nothing for values that are none; None where the texts have too few."""
+    """Return how amounts changed: zeros without stored ones, None where the texts have too few."""
     if not stored.amounts:
         return _AmountChange(0.0, 0.0, 0.0)
     new = _amounts({page: shown[page] for page in pages})

@@ -1,10 +1,13 @@
 """Propose to annotate what the values of attributes became, where these were not found again.
 
 Notation:   As in `changed_values`.
-Readings:   The attribute whose best candidate is surest chooses first; what it shows is no candidate of
-            the others any more. An attribute is absent from a page that had no value and shows none.
-Departures: Of a page that had no value and shows one nothing is proposed: nobody knows whether it is one.
-Cost:       That of finding the slots of the pages, and of measuring the candidates of each attribute.
+Readings:   The attribute whose best candidate is surest chooses first; what it shows is no
+            candidate of the others any more. An attribute is absent from a page that had no value
+            and shows none.
+Departures: Of a page that had no value and shows one nothing is proposed: nobody knows whether it
+            is one.
+Cost:       That of finding the slots of the pages, and of measuring the candidates of each
+            attribute.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from monitoring.algorithms.repair import FoundValue, KnownPage, ProposedPage
 
 
 class ChangedProposals(NamedTuple):
-    """What is proposed on the pages with the values that changed, and how sure each attribute is."""
+    """What is proposed on the pages with changed values, and how sure each attribute is."""
 
     pages: Sequence[ProposedPage]
     certainty_by_name: Mapping[str, float]
@@ -119,7 +122,7 @@ def _with_values(
     shown: Sequence[CandidateValue],
     certainty: float,
 ) -> ProposedPage:
-    """Return a page with what it shows of an attribute, if it had a value; without one, its absence."""
+    """Return a page with what it shows of an attribute; with its absence if it had no value."""
     if name not in known.golden:
         return page if shown else replace(page, absent=page.absent | {name})
     values = []

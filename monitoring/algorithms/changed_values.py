@@ -1,8 +1,8 @@
 """Find what the values of an attribute became where all of them may have changed and no words tell.
 
-Notation:   A candidate is a data slot of the new pages, read as a whole or as the first or the second
-            number of its texts. The margin of a candidate is how far its log-odds are above those of
-            the best one that shows something else.
+Notation:   A candidate is a data slot of the new pages, read as a whole or as the first or the
+            second number of its texts. The margin of a candidate is how far its log-odds are above
+            those of the best one that shows something else.
 Readings:   One logistic function weighs the signs of a candidate, another one tells by log-odds and
             margin how sure it is: of two prices of which nothing else tells, neither is.
 Departures: The weights are trained by `python -m benchmarks.changed_values DATA`.
@@ -99,7 +99,7 @@ class ChangeWeights:
         return cls(means, scales, weights, document["intercept"], tuple(document["certainty"]))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the weights as they are stored: of each column its mean, its scale and its weight."""
+        """Return the weights as they are stored: each column's mean, scale and weight."""
         rows = zip(COLUMNS, self.means, self.scales, self.weights, strict=True)
         return {
             "columns": {
@@ -168,7 +168,7 @@ def choose(
     weights: ChangeWeights,
     other_values: frozenset[OtherValue] = frozenset(),
 ) -> ChosenSlot | None:
-    """Return the best candidate that does not show what other attributes have; None where there is none."""
+    """Return the best candidate that does not show other attributes' values; None if none is."""
     free = [candidate for candidate in candidates if not _is_of_others(candidate, other_values)]
     log_odds = weights.log_odds(free)
     ranked = sorted(zip(log_odds, free, strict=True), key=lambda pair: -pair[0])
@@ -201,7 +201,7 @@ def _readings_of(slot: DataSlot, stored: StoredValues) -> Iterator[dict[int, lis
 
 
 def _bare_kind(stored: StoredValues) -> str:
-    """Return which numbers the stored values are, with a currency or without; blank where they are none."""
+    """Return the kind of number that stored values are: price, number, or blank where none is."""
     if not stored.amounts:
         return ""
     for kind in ("price", "number"):

@@ -175,7 +175,7 @@ class ValueIndex(PageIndex):
     def place_within(
         self, element: _Element, number: int, stretch: tuple[int, int]
     ) -> ValuePlace | None:
-        """Return the place of a stretch of an element's n-th text; None where the page shows no such text."""
+        """Return the place of a stretch of an element's n-th text; None if the page shows none."""
         index = self.texts.index_by_node.get((element, number))
         if index is None:
             return None

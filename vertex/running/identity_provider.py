@@ -80,7 +80,8 @@ class ProviderSession:
             address = read_url(url)
             if (address.host, address.port) not in provider_services():
                 raise ProviderFailed(
-                    f"{address.host}:{address.port} is not asked: VERTEX_OIDC_HOSTS names no such host"
+                    f"{address.host}:{address.port} is not asked: "
+                    "VERTEX_OIDC_HOSTS names no such host"
                 )
             with fetcher:
                 return ProviderAnswer(

@@ -1,4 +1,4 @@
-"""How long requests wait for what somebody else is changing: shortly, for a thread waits with them."""
+"""How long requests wait for what others are changing: shortly, as a thread waits, too."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ class RepairPlan:
 def _changed_messages(relearnt: RelearntRule) -> list[str]:
     """Return a sentence for each attribute of which no stored value was found again."""
     return [
-        f"No page shows enough stored values of {name}: what they became is told by how its values look, "
-        f"and right to {figures['certainty']:.0%}."
+        f"No page shows enough stored values of {name}: what they became is told "
+        f"by how its values look, and right to {figures['certainty']:.0%}."
         for name, figures in relearnt.measures.items()
         if "certainty" in figures
     ]

@@ -90,7 +90,8 @@ class RelearntRule:
     proposed: Sequence[ProposedPage]
     unannotated: Sequence[str]  # URLs
     verdict: FieldVerdict
-    # By attribute, with a certainty where all stored values may have changed: nothing tells what is right.
+    # By attribute, with a certainty where all stored values may have changed: nothing tells
+    # what is right.
     measures: Mapping[str, dict[str, Any]]
     # The attributes whose rule is right, as far as the new pages tell.
     right_on_new_pages: frozenset[str] = frozenset()
@@ -126,8 +127,8 @@ def relearn(
 
     `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now. A rule
     that fails on pages whose values were found is learnt again with some of them; an attribute that
-    stays unreliable is dropped, and the others are proposed without it. `weights` are those by which
-    changed values are found; without them the shipped ones.
+    stays unreliable is dropped, and the others are proposed without it. `weights` are those by
+    which changed values are found; without them the shipped ones.
     """
     if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
@@ -144,7 +145,7 @@ def relearn(
 
 
 def _learn_reliably(task: _LearningTask) -> RelearntRule | None:
-    """Return a rule learnt again where it fails, without what stays unreliable; None without any value."""
+    """Return a rule learnt again where it fails, without unreliable parts; None without values."""
     annotated = choose_pages(task.proposed, MAX_ANNOTATED_PAGES)
     if not annotated:
         return None
@@ -169,7 +170,7 @@ def _with_changed_values(
     known: Sequence[KnownPage],
     weights: ChangeWeights,
 ) -> RelearntRule | None:
-    """Return a rule that also gives attributes all of whose values may have changed, where that is certain.
+    """Return a rule that also gives attributes whose values all changed, where that is certain.
 
     A rule that thereby loses another attribute is not taken.
     """

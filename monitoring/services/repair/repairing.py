@@ -178,7 +178,7 @@ def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:
 
 
 def pages_to_fetch(site: Site) -> set[int]:
-    """Return the pages that a repair without an archive asks the site for, however many are gone."""
+    """Return the pages that a repair without an archive asks for, however many are gone."""
     wanted: set[int] = set()
     for rule in Rule.objects.published().of_site(site):
         golden = GoldenRecord.objects.filter(rule=rule)
@@ -205,7 +205,7 @@ def _apply(
 
 
 def _is_to_accept(run: JobRun, proposal: Proposal) -> bool:
-    """Return whether a proposal needs no person; to a careful repair one whose values all changed does."""
+    """Return whether a proposal needs no person: a careful repair's does if all values changed."""
     if not run.job.params.get("is_careful"):
         return True
     if any("certainty" in figures for figures in proposal.attributes.values()):

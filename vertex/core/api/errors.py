@@ -169,7 +169,7 @@ def _as_api_error(error: Exception) -> Exception:
 
 
 def is_held_by_others(error: BaseException | None) -> bool:
-    """Return whether somebody else was changing what a request would change, for too long to wait."""
+    """Return whether others were changing what a request would change for too long to wait."""
     return isinstance(error, OperationalError) and isinstance(error.__cause__, LockNotAvailable)
 
 

@@ -29,7 +29,7 @@ def waits_for_children(view: View) -> View:
 
 
 def waits_for_others(view: View) -> View:
-    """Leave threads to others while a view, or one of a class, is answered: it waits for somebody."""
+    """Leave threads to others while a view or class is answered: it waits for somebody."""
     setattr(view, WAITS_FOR_OTHERS, True)
     return view
 

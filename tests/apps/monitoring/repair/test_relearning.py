@@ -254,7 +254,7 @@ def test_what_nothing_is_proposed_for_is_said_with_the_page_to_annotate() -> Non
 
 
 class TestChangedValues:
-    """A redesign after which every stored price is another one, and nothing is known of the old pages."""
+    """A redesign after which every stored price is another one and no old page is known."""
 
     def relearnt(self, told: str) -> RelearntRule | None:
         """Return the rule where each page tells its price, in this way."""
