@@ -1,4 +1,4 @@
-"""A file that is no backup of ours is refused with a reason, with little memory and no restore."""
+"""A file that is no backup is refused with a reason, in little memory, and nothing is restored."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def annotate(site: Site, type_: str, n: int) -> Cluster:
 
 @pytest.fixture
 def guide() -> Site:
-    """Return a site with rules for a type that the redesign changes and for one that it leaves."""
+    """Return a site with rules for a type that the redesign changes and a type that it keeps."""
     site = site_of(NAME)
     store(site, [(page.path, page.body, page.content_type) for page in some_pages()])
     kinds = {attribute["name"]: attribute for attribute in sites.load(NAME).vertical["attributes"]}
