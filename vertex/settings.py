@@ -221,8 +221,12 @@ JOB_MEMORY_MB = environment.integer("VERTEX_JOB_MEMORY_MB", default=4096, minimu
 # `services/seams.py` of the app that calls.
 SEAMS = {
     "vertex.core.page_weigher": "rules.services.learning.heavy_pages.mark_heavy",
-    "annotation.ruled_clusters_source": "rules.services.learning.ruled_clusters.clusters_with_rules",
-    "annotation.outdated_clusters_source": "rules.services.records.stale_records.clusters_from_before",
+    "annotation.ruled_clusters_source": (
+        "rules.services.learning.ruled_clusters.clusters_with_rules"
+    ),
+    "annotation.outdated_clusters_source": (
+        "rules.services.records.stale_records.clusters_from_before"
+    ),
     "annotation.borrowed_reading_source": "rules.services.records.borrowing.borrowed_readings",
     "annotation.known_values_source": "rules.services.records.known_records.known_from_records",
     "rules.record_guard": "monitoring.services.guard.guard.pages_to_hold",

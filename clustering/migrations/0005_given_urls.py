@@ -1,4 +1,4 @@
-"""Keep addresses as they were handed in; pages that a crawl found by links have their normalised one."""
+"""Keep addresses as they were handed in; pages found by links have their normalised one."""
 
 from django.db import migrations, models
 from django.db.models import F, Q

@@ -11,7 +11,8 @@ from clustering.algorithms.published import keyclus
 from clustering.models import Cluster, Clustering, PageMembership
 from vertex.core.models import Site
 
-# PostgreSQL knows a lock of this kind by two numbers: what is locked, here clusters, and of which site.
+# PostgreSQL knows a lock of this kind by two numbers: what is locked, here clusters, and of
+# which site.
 CLUSTERS: Final = 1
 
 

@@ -6,7 +6,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 
 def vouch_for_addresses(apps: Apps, _editor: BaseDatabaseSchemaEditor) -> None:
-    """Trust the addresses that people did not enter for themselves: the audit trail has each change."""
+    """Trust addresses that people did not enter for themselves: the audit trail has each."""
     User, AuditEntry = apps.get_model("core", "User"), apps.get_model("core", "AuditEntry")
     own_changes = AuditEntry.objects.filter(action="person.changed", actor__isnull=False)
     entered_themselves = {

@@ -1,7 +1,8 @@
 """Small web sites made from templates, with the truth about every page.
 
-Each site exists in three editions: "1", the small drift of the same look "1b", and the redesign "2". They serve as
-the demo, as pages for tests and as development truth for everything that looks at pages. `load` makes one in memory.
+Each site exists in three editions: "1", the small drift of the same look "1b", and the redesign
+"2". They serve as the demo, as pages for tests and as development truth for everything that looks
+at pages. `load` makes one in memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Serve a demo site or write it to a folder: `python -m vertex.demo.sites serve alpine-shop --port 8000`."""
+"""Serve a demo site, or write it to a folder.
+
+`python -m vertex.demo.sites serve alpine-shop --port 8000`
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Read and remove the marks by which a template says where each value and each record stands.
 
-`vx="price"` marks the element whose displayed text holds the value, `vx="image@src"` the attribute that is the value,
-`vx="date+"` the text that follows the element, and all siblings with the same `vx-record="3"` together are the page's
-third record. The page that is served has none of them.
+`vx="price"` marks the element whose displayed text holds the value, `vx="image@src"` the attribute
+that is the value, `vx="date+"` the text that follows the element, and all siblings with the same
+`vx-record="3"` together are the page's third record. The page that is served has none of them.
 """
 
 from __future__ import annotations

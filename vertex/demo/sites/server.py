@@ -95,7 +95,7 @@ def server_name(name: str) -> str:
 
 
 def is_served(name: str, port: int) -> bool:
-    """Say whether the port answers as this demo site. Raises PortTaken where something else does."""
+    """Say whether the port answers as this demo site. Raises PortTaken for anything else."""
     for _ in range(TRIES):
         try:
             server = _server_at(port)

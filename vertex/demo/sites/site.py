@@ -197,7 +197,7 @@ def _write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
 
 
 def _key(target: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return what makes two targets the same page: path and query, but for the visitor's session."""
+    """Return what makes two targets the same page: path and query without the session."""
     parts = urlsplit(target)
     query = [(name, value) for name, value in parse_qsl(parts.query) if name != SESSION]
     return unquote(parts.path), tuple(sorted(query))

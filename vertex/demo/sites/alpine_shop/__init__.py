@@ -1,4 +1,7 @@
-"""Alpine Shop: products with reviews; semantic tags, many classes, JSON-LD on one layout and microdata on the other."""
+"""Alpine Shop: products with reviews; semantic tags and many classes.
+
+One layout declares its data by JSON-LD, the other one by microdata.
+"""
 
 from __future__ import annotations
 
@@ -336,7 +339,7 @@ class Shop:
             self.builder.pages[path] = self.missing(path)
 
     def old_links(self) -> dict[str, Any]:
-        """Return what the home page still links to: guides, old addresses, products that are gone."""
+        """Return what the home page still links to: guides, old addresses, gone products."""
         return {
             "guides": [(f"/guide/{slug_of(title)}", title) for title in goods.GUIDES],
             "old": [f"/products/{product.sku}" for product in self.products[:OLD_ADDRESSES]],
@@ -402,7 +405,7 @@ class Shop:
             self.builder.add(path, kind, "list", slice=part, **names, **listed(part.items))
 
     def add_guides(self) -> None:
-        """Add the guides, which a redesign forgets: they keep the templates of the first edition."""
+        """Add the guides, which a redesign forgets: they keep the first templates."""
         for number, title in enumerate(goods.GUIDES):
             rng = Random(title)
             self.builder.add(
@@ -451,7 +454,7 @@ class Shop:
         )
 
     def missing(self, path: str) -> DemoPage:
-        """Return the page for an address without a product: the shop answers 200 for products that are gone."""
+        """Return the page for an address without a product: of one that is gone, status 200."""
         status = 200 if path.startswith("/p/") else 404
         return self.builder.render(
             path,
@@ -473,7 +476,7 @@ def review_values(review: Review) -> Values:
 
 
 def make_queries(products: list[Product]) -> list[Query]:
-    """Return a search log: names, brands with kinds, categories, and what people ask of help pages."""
+    """Return a search log: names, brands with kinds, categories, questions for help pages."""
     rng = Random("alpine-shop log")
     lines = [
         Query(product.name.lower(), product.path, rng.randint(1, 40))

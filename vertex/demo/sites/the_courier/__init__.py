@@ -1,4 +1,7 @@
-"""The Courier: articles in today's utility classes, some of them generated; ISO-8859-2 named only by the HTTP header."""
+"""The Courier: articles in utility classes, some of them generated.
+
+Its pages are in ISO-8859-2, which only the HTTP header says.
+"""
 
 from __future__ import annotations
 
@@ -343,7 +346,7 @@ class Paper:
             )
 
     def add_recipe(self, title: str, next_title: str) -> None:
-        """Add a recipe: that part of the paper is another system, which the redesign does not reach."""
+        """Add a recipe: that part is another system, which the redesign does not reach."""
         rng = Random(title)
         self.builder.add(
             f"/recipes/{slug_of(title)}",
@@ -378,7 +381,7 @@ class Paper:
         )
 
     def missing(self, path: str) -> DemoPage:
-        """Return the page for an address without an article: old articles have gone to an archive, with status 200."""
+        """Return the page for an address without an article: of an old one, status 200."""
         status = 200 if re.match(r"/20\d\d/", path) else 404
         return self.builder.render(path, "missing", "missing", title="Not available", status=status)
 
@@ -441,7 +444,7 @@ def make_assets(edition: str) -> dict[str, Asset]:
 
 
 def style_sheet(edition: str) -> str:
-    """Return the first look's sheet, under the names of the edition and those that the recipes keep."""
+    """Return the first look's sheet, under the edition's names and those that recipes keep."""
     sheet = (FOLDER / "static/1.css").read_text()
     tables = [generated_names("1")] + ([generated_names("1b")] if edition == "1b" else [])
     return "\n".join(rename_classes(sheet, table) for table in tables)

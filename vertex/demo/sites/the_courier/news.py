@@ -1,4 +1,4 @@
-"""Who writes for the Courier and about what, written by hand; the rest is chance. All of it is invented."""
+"""Who writes for the Courier and about what, by hand; the rest is chance. All is invented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tinker Board: threads with nested replies, flat runs of siblings and values as bare text between line breaks."""
+"""Tinker Board: threads with nested replies, flat runs of siblings, values between line breaks."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def make_post(rng: Random, day: date, depth: int) -> Post:
 
 
 def drifted(threads: list[Thread], edition: str) -> list[Thread]:
-    """Return the threads as they are later: views and replies come in, new threads start, old ones are swept."""
+    """Return the threads later: views and replies come in, threads start, old ones are swept."""
     if edition == "1":
         return threads[3:]
     rng = Random(f"tinker-board {edition}")
@@ -326,7 +326,7 @@ class Board:
         )
 
     def missing(self, path: str) -> DemoPage:
-        """Return the page for an address without a thread: the software answers 200 for threads that were deleted."""
+        """Return the page for an address without a thread: of a deleted one, status 200."""
         status = 200 if path.startswith("/thread/") else 404
         return self.builder.render(path, "missing", "missing", title="Error", status=status)
 

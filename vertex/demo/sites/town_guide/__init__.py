@@ -1,4 +1,4 @@
-"""Town Guide: businesses in nested tables with few classes, unclosed tags and windows-1252, as twenty years ago."""
+"""Town Guide: businesses in nested tables, unclosed tags and windows-1252, as in the 1990s."""
 
 from __future__ import annotations
 
@@ -392,7 +392,7 @@ class Guide:
         )
 
     def missing(self, path: str) -> DemoPage:
-        """Return the page for an address without an entry: the program answers 200 for numbers that it does not know."""
+        """Return the page for an address without an entry: of an unknown number, status 200."""
         status = (
             200
             if path.partition("?")[0].endswith(("/listing.asp", "/stay.asp", "/browse.asp"))

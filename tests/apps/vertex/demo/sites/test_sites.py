@@ -1,4 +1,4 @@
-"""The demo sites are what they claim: whole, deterministic, true about themselves, and really redesigned."""
+"""The demo sites are what they claim: whole, deterministic, true, and really redesigned."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ VOLATILE = {
     "tinker-board": "viewCount",
 }
 
-# Of the module, so that all tests of a site come one after the other and share what is kept of it below.
+# Of the module, so that all tests of a site come one after the other and share what is kept of
+# it below.
 all_editions = pytest.mark.parametrize("edition", sites.EDITIONS, scope="module")
 all_sites = pytest.mark.parametrize("name", sites.NAMES, scope="module")
 
@@ -323,7 +324,10 @@ def fingerprint(name: str) -> str:
 
 class TestDeterminism:
     def test_another_process_makes_the_same_bytes(self) -> None:
-        program = "from tests.apps.vertex.demo.sites import test_sites; from vertex.demo.sites import NAMES; print(*map(test_sites.fingerprint, NAMES))"
+        program = (
+            "from tests.apps.vertex.demo.sites import test_sites; "
+            "from vertex.demo.sites import NAMES; print(*map(test_sites.fingerprint, NAMES))"
+        )
         root = Path(sites.__file__).parents[3]
         # Another seed of hashes: what hangs on the order of a set would come out differently.
         environment = os.environ | {"PYTHONHASHSEED": "7"}
