@@ -19,7 +19,7 @@ from monitoring.services.repair.repairing import repair_site
 from tests.syntax import parse_source
 from vertex import celery
 from vertex.core.tasks import FETCHING_WORK
-from vertex.core.views.page_reading import is_reading, keeps_threads
+from vertex.core.views.page_reading import is_reading, is_waiting_for_others, keeps_threads
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ["vertex", "clustering", "annotation", "rules", "monitoring"]
@@ -45,6 +45,7 @@ class Name(NamedTuple):
     name: str
 
 
+CLUSTER_LOCK = Name("clustering.services.clusters.current_clusterings", "lock_clusters")
 PARSER = Name("clustering.dom.page", "parse_page")
 # Named as types and values by who hands pages to children. Who asks a page for its tree is
 # found apart.
@@ -61,7 +62,6 @@ WAITING = {
     Name("annotation.views.page.annotating", "read_of_page"),
     Name("clustering.services.lists.list_tables", "tables_of_snapshot"),
     Name("clustering.services.looks.frames", "show_page"),
-    Name("clustering.services.clusters.current_clusterings", "lock_clusters"),
 }
 
 
@@ -219,13 +219,24 @@ def test_each_view_that_reads_pages_is_flagged() -> None:
     assert {} == unflagged
 
 
-def test_each_view_that_may_wait_for_long_is_flagged() -> None:
+def test_each_view_that_waits_for_children_is_flagged() -> None:
     waiting = {name: keeps_threads(view) for name, view in views() if way_to(WAITING, name)}
 
     assert all(waiting.values()), [
         str(name) for name, is_flagged in waiting.items() if not is_flagged
     ]
-    assert len(waiting) >= 30, "the control"
+    assert len(waiting) >= 10, "the control"
+
+
+def test_each_view_that_changes_clusters_is_flagged() -> None:
+    changing = {
+        name: is_waiting_for_others(view) for name, view in views() if way_to({CLUSTER_LOCK}, name)
+    }
+
+    assert all(changing.values()), [
+        str(name) for name, is_flagged in changing.items() if not is_flagged
+    ]
+    assert len(changing) >= 20, "the control"
 
 
 def test_each_command_that_reads_pages_has_limits() -> None:

@@ -44,7 +44,7 @@ from rules.services.learning.heavy_pages import mark_heavy
 from vertex import environment
 from vertex.core.exceptions import TooBusy
 from vertex.core.storage import StoreAway
-from vertex.core.views.page_reading import is_reading, keeps_threads
+from vertex.core.views.page_reading import is_reading, is_waiting_for_others, keeps_threads
 from vertex.running.health import own_name
 from vertex.running.metrics import COUNTS_OF
 from vertex.running.page_answers import Head, answer_request
@@ -113,13 +113,23 @@ class PageProcesses:
         self._all = [PageProcess(number) for number in range(n_processes)]
         self._free = list(self._all)
         self._changed = threading.Condition()
+        self._n_long = 0  # of those that are lent
 
     @contextmanager
-    def lent(self, key: str) -> Iterator[PageProcess]:
-        """Lend a process while the context lasts. Raises ChildrenBusy."""
+    def lent(self, key: str, *, is_long: bool = False) -> Iterator[PageProcess]:
+        """Lend a process while the context lasts. Raises ChildrenBusy.
+
+        What may take long, such as a change of large clusters, has all of them but one.
+        """
+        most_long = max(1, len(self._all) - 1)
+
+        def is_any_free() -> bool:
+            return bool(self._free) and not (is_long and self._n_long >= most_long)
+
         with self._changed:
-            if not self._changed.wait_for(lambda: self._free, timeout=PATIENCE_FOR_PROCESS):
+            if not self._changed.wait_for(is_any_free, timeout=PATIENCE_FOR_PROCESS):
                 raise ChildrenBusy
+            self._n_long += is_long
             favourite = self._all[crc32(key.encode()) % len(self._all)]
             process = favourite if favourite in self._free else self._free[0]
             self._free.remove(process)
@@ -127,8 +137,9 @@ class PageProcesses:
             yield process
         finally:
             with self._changed:
+                self._n_long -= is_long
                 self._free.append(process)
-                self._changed.notify()
+                self._changed.notify_all()
 
     def start(self) -> None:
         """Start the processes ahead of need; each loads the application, which takes seconds."""
@@ -190,7 +201,7 @@ class PageRequests:
         body = environ["wsgi.input"].read(n_bytes)
         fields = {name: value for name, value in environ.items() if isinstance(value, str)}
         try:
-            (status, headers), answer = self._answer(match.kwargs.get("name", ""), fields, body)
+            (status, headers), answer = self._answer(match, fields, body)
         except (TooBusy, CallFailed) as error:
             environ["wsgi.input"] = BytesIO(body)
             environ[STOPPED] = error
@@ -198,9 +209,12 @@ class PageRequests:
         start_response(status, [(name, value) for name, value in headers])
         return [answer]
 
-    def _answer(self, site: str, fields: dict[str, str], body: bytes) -> tuple[Head, bytes]:
+    def _answer(
+        self, match: ResolverMatch, fields: dict[str, str], body: bytes
+    ) -> tuple[Head, bytes]:
         """Return the answer of a page process. Raises ReadingStopped, ChildrenBusy, CallFailed."""
-        with self._processes.lent(site) as process:
+        site, is_long = match.kwargs.get("name", ""), is_waiting_for_others(match.func)
+        with self._processes.lent(site, is_long=is_long) as process:
             try:
                 head, rest = separated(process.call(answer_request, fields, body))
                 return head, rest.read()

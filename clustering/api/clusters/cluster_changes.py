@@ -163,6 +163,7 @@ class ReviewQuery(Query):
 
 
 @reads_pages
+@waits_for_others
 class ClusterChanges(AtSite):
     @endpoint(
         "list_cluster_changes",
@@ -218,6 +219,7 @@ class ChangeAddress(ApiView):
 
 
 @reads_pages
+@waits_for_others
 class UndoChange(ChangeAddress):
     @endpoint(
         "undo_cluster_change",
@@ -233,6 +235,7 @@ class UndoChange(ChangeAddress):
 
 
 @reads_pages
+@waits_for_others
 class RedoChange(ChangeAddress):
     @endpoint(
         "redo_cluster_change",

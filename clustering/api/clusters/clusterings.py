@@ -373,6 +373,7 @@ class ClusteringView(ClusteringAddress):
 
 
 @reads_pages
+@waits_for_others
 class MakeCurrent(ClusteringAddress):
     @endpoint(
         "make_clustering_current",

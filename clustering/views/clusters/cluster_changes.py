@@ -18,12 +18,13 @@ from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_others
 from vertex.core.views.toasts import tell, tell_of_job
 from vertex.core.views.ways_back import way_back
 
 
 @reads_pages
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def move_pages(request: HttpRequest, name: str) -> HttpResponse:
@@ -48,6 +49,7 @@ def move_pages(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @reads_pages
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def merge_clusters(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
@@ -109,6 +111,7 @@ def rename_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
 
 
 @reads_pages
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def undo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
@@ -128,6 +131,7 @@ def undo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 @reads_pages
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def redo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:

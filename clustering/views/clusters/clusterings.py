@@ -184,6 +184,7 @@ def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 @reads_pages
+@waits_for_others
 @needs_role(Role.OPERATOR)
 @require_POST
 def make_current(request: HttpRequest, name: str, pk: int) -> HttpResponse:

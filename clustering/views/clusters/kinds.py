@@ -19,7 +19,7 @@ from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Role, Site
 from vertex.core.texts import storable
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_others
 from vertex.core.views.toasts import tell
 
 MAX_ID_CHARS = 18
@@ -96,6 +96,7 @@ def set_annotator(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
 
 
 @reads_pages
+@waits_for_others
 @needs_role(Role.EDITOR)
 @require_POST
 def split_off_layout(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:

@@ -39,6 +39,11 @@ def is_reading(view: object) -> bool:
     return _has_flag(view, READS_PAGES)
 
 
+def is_waiting_for_others(view: object) -> bool:
+    """Return whether a view may wait for somebody else, or keep others waiting in turn."""
+    return _has_flag(view, WAITS_FOR_OTHERS)
+
+
 def keeps_threads(view: object) -> bool:
     """Return whether a thread may wait for long while a view is answered."""
     flags = (READS_PAGES, WAITS_FOR_CHILDREN, WAITS_FOR_OTHERS)

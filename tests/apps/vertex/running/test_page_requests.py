@@ -26,11 +26,12 @@ from pytest_django import Settings
 
 from clustering.dom.page import NotReadHere, parse_page
 from clustering.models import Snapshot
+from clustering.services.children.limits import ChildrenBusy
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.installation import Installation, new_installation, wait_until
 from tests.servers import free_port
 from vertex.core.views.page_reading import reads_pages
-from vertex.running import page_answers
+from vertex.running import page_answers, page_requests
 from vertex.running.page_answers import answer_request
 from vertex.running.page_requests import (
     WALL_SECONDS,
@@ -244,6 +245,20 @@ def test_a_change_that_was_stopped_is_not_called_undone() -> None:
     assert [503, 503] == [looked.status_code, changed.status_code]
     assert b"nothing was changed: this was stopped." in looked.content
     assert b"This was stopped. It may have been saved" in changed.content
+
+
+def test_changes_of_clusters_leave_a_process_to_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_requests, "PATIENCE_FOR_PROCESS", 0.05)
+    monkeypatch.setattr(page_requests, "PageProcess", str)  # none is needed here
+    processes = page_requests.PageProcesses(2)
+
+    with processes.lent("shop", is_long=True):
+        with pytest.raises(ChildrenBusy), processes.lent("other", is_long=True):
+            pass
+        with processes.lent("shop"), pytest.raises(ChildrenBusy), processes.lent("shop"):
+            pass
+    with processes.lent("other", is_long=True), processes.lent("other") as second:
+        assert str(second) in {"0", "1"}
 
 
 @pytest.mark.django_db(transaction=True)
