@@ -52,17 +52,27 @@ def report_repairs(scores: Sequence[AttributeScore]) -> str:
     by_looks = [score for score in proposed if score.is_told_by_looks]
     others = [score for score in proposed if not score.is_told_by_looks]
     rows: list[list[object]] = [
-        [name, len(own), f"{fmean(score.f1 for score in own):.3f}" if own else NONE]
+        [
+            name,
+            len(own),
+            f"{fmean(score.precision for score in own):.3f}" if own else NONE,
+            f"{fmean(score.f1 for score in own):.3f}" if own else NONE,
+        ]
         for name, own in (
-            ("all attributes whose values changed", scores),
-            ("proposed", proposed),
+            (f"proposed, of {len(scores)} whose values changed", proposed),
             ("proposed, some stored values found or near", others),
             ("proposed, told by how the values look", by_looks),
         )
     ]
     faulty = sorted((score for score in scores if score.f1 < GOOD_FIT), key=lambda score: score.f1)
     faults: list[list[object]] = [
-        [score.site, score.attribute, "yes" if score.is_proposed else "no", f"{score.f1:.2f}"]
+        [
+            score.site,
+            score.attribute,
+            "yes" if score.is_proposed else "no",
+            f"{score.precision:.2f}",
+            f"{score.f1:.2f}",
+        ]
         for score in faulty
     ]
     return "\n\n".join(
@@ -72,9 +82,9 @@ def report_repairs(scores: Sequence[AttributeScore]) -> str:
                 "from what the repair finds of them and of all other attributes of the site, and "
                 "is run on all pages; what is not proposed finds nothing."
             ),
-            markdown_table(["attributes", "number", "F1"], rows),
+            markdown_table(["attributes", "number", "precision (bar 0.97)", "F1"], rows),
             f"Of an F1 below {GOOD_FIT} then:",
-            markdown_table(["site", "attribute", "proposed", "F1"], faults),
+            markdown_table(["site", "attribute", "proposed", "precision", "F1"], faults),
         ]
     )
 

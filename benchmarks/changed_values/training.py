@@ -75,8 +75,9 @@ def _decide(attribute: ChangedAttribute, weights: ChangeWeights) -> Decision:
 
 
 def _fit(attributes: Sequence[ChangedAttribute]) -> ChangeWeights:
-    """Return weights without certainty; an attribute of a site weighs the same however it changed.
+    """Return weights without certainty.
 
+    Each attribute of a site weighs the same, in however many ways it changed.
     A candidate that shows the values on some pages is a row for and one against.
     """
     n_ways = Counter((own.site, own.name, own.is_number_of_text) for own in attributes)

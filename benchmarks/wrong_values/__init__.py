@@ -61,6 +61,7 @@ class AttributeScore(NamedTuple):
     attribute: str
     is_proposed: bool
     f1: float
+    precision: float  # of the pages on which something is found
     is_told_by_looks: bool  # no stored value of it was found
 
 
@@ -177,7 +178,7 @@ def repaired(
             site.name,
             attribute.name,
             attribute.name in proposed,
-            _f1(site, attribute.name, given),
+            *_f1_and_precision(site, attribute.name, given),
             "certainty" in proposed.get(attribute.name, {}),
         )
         for attribute in site.attributes
@@ -213,9 +214,9 @@ def _line(url: str, values: Mapping[str, ShownValue]) -> Line:
     return Line(url, "old", "old@1", record)
 
 
-def _f1(
+def _f1_and_precision(
     site: SwdeSite, attribute: str, given: Mapping[str, Mapping[str, str | list[str]]]
-) -> float:
+) -> tuple[float, float]:
     n_given = n_wanted = n_right = 0
     for url, truth in site.truth.items():
         value = given.get(url, {}).get(attribute, [])
@@ -224,4 +225,5 @@ def _f1(
         n_given += bool(found)
         n_wanted += bool(wanted)
         n_right += bool(wanted) and found == wanted
-    return 2 * n_right / (n_given + n_wanted) if n_given + n_wanted else 1.0
+    f1 = 2 * n_right / (n_given + n_wanted) if n_given + n_wanted else 1.0
+    return f1, n_right / n_given if n_given else 1.0

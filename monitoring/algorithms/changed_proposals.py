@@ -12,9 +12,9 @@ Cost:       That of finding the slots of the pages, and of measuring the candida
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.changed_values import (
@@ -31,6 +31,8 @@ from monitoring.algorithms.changed_values import (
 from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.repair import FoundValue, KnownPage, ProposedPage
 
+MIN_SHARE_OF_FOUND: Final = 0.8  # on its pages, which an uncertain candidate has to show
+
 
 class ChangedProposals(NamedTuple):
     """What is proposed on the pages with changed values, and how sure each attribute is."""
@@ -45,27 +47,52 @@ def propose_changed(
     attributes: Sequence[AttributeType],
     weights: ChangeWeights,
 ) -> ChangedProposals:
-    """Return proposals in which the values of some attributes are replaced by what they became.
+    """Return proposals in which the values of some attributes are what they became.
 
-    An attribute of which nothing is certain has no value there.
+    Where that is not certain, what was found stays if the best candidate shows the same; otherwise
+    the attribute has no value there. An attribute without any candidate stays as it was found.
     """
+    if not attributes:
+        return ChangedProposals(proposed, {})
     names = {attribute.name for attribute in attributes}
-    pages = [_without(page, names) for page in proposed]
-    choices = _choices(known, pages, attributes, weights)
+    of_others = [_without(page, names) for page in proposed]
+    choices = _choices(known, of_others, attributes, weights)
+    pages = [_without(page, choices.keys()) for page in proposed]
+    certainty_by_name = {}
     for name, choice in choices.items():
-        shown = choice.candidate.shown
-        pages = [
-            _with_values(page, known_page, name, shown.get(number, ()), choice.certainty)
-            for number, (page, known_page) in enumerate(zip(pages, known, strict=True))
-        ]
-    return ChangedProposals(
-        pages, {name: round(choice.certainty, 4) for name, choice in choices.items()}
-    )
+        if choice.certainty >= MIN_CERTAINTY:
+            certainty_by_name[name] = round(choice.certainty, 4)
+            pages = [
+                _with_values(page, known_page, name, choice.candidate.shown.get(number, ()), choice)
+                for number, (page, known_page) in enumerate(zip(pages, known, strict=True))
+            ]
+        elif _shows_what_was_found(choice.candidate, proposed, name):
+            pages = [
+                _with_found(page, before, name)
+                for page, before in zip(pages, proposed, strict=True)
+            ]
+    return ChangedProposals(pages, certainty_by_name)
 
 
-def _without(page: ProposedPage, names: set[str]) -> ProposedPage:
+def _without(page: ProposedPage, names: Collection[str]) -> ProposedPage:
     values = {name: values for name, values in page.values.items() if name not in names}
-    return replace(page, values=values, absent=page.absent - names)
+    return replace(page, values=values, absent=page.absent.difference(names))
+
+
+def _with_found(page: ProposedPage, before: ProposedPage, name: str) -> ProposedPage:
+    """Return a page with what was found of an attribute on it before."""
+    values = {**page.values, name: before.values[name]} if name in before.values else page.values
+    return replace(page, values=values, absent=page.absent | before.absent & {name})
+
+
+def _shows_what_was_found(
+    candidate: SlotCandidate, proposed: Sequence[ProposedPage], name: str
+) -> bool:
+    """Return whether a candidate shows nearly all values that were found on its pages."""
+    found = _found_values(proposed, [name])
+    on_its_pages = {value for value in found if value[0] in candidate.shown}
+    n_shown = len(on_its_pages & candidate.plain_texts)
+    return n_shown >= MIN_SHARE_OF_FOUND * len(on_its_pages) > 0
 
 
 def _choices(
@@ -74,7 +101,7 @@ def _choices(
     attributes: Sequence[AttributeType],
     weights: ChangeWeights,
 ) -> dict[str, ChosenSlot]:
-    """Return the candidates that are certain, by attribute, the surest first."""
+    """Return the best candidate of each attribute, the surest first."""
     slots = find_slots([page.page.tree for page in known])
     candidates_by_name: dict[str, Sequence[SlotCandidate]] = {}
     for attribute in attributes:
@@ -85,7 +112,7 @@ def _choices(
         }
         candidates_by_name[attribute.name] = candidates_of(slots, attribute, stored)
 
-    other_values = _other_values(proposed)
+    other_values = _found_values(proposed)
     choices: dict[str, ChosenSlot] = {}
     while candidates_by_name:
         best_name, best = "", None
@@ -93,11 +120,12 @@ def _choices(
             choice = choose(candidates, weights, other_values)
             if choice is not None and (best is None or choice.certainty > best.certainty):
                 best_name, best = name, choice
-        if best is None or best.certainty < MIN_CERTAINTY:
+        if best is None:
             break
         choices[best_name] = best
         del candidates_by_name[best_name]
-        other_values |= best.candidate.plain_texts
+        if best.certainty >= MIN_CERTAINTY:
+            other_values |= best.candidate.plain_texts
     return choices
 
 
@@ -106,11 +134,15 @@ def _texts(value: str | Sequence[str | None]) -> list[str]:
     return [text for text in texts if text]
 
 
-def _other_values(proposed: Sequence[ProposedPage]) -> frozenset[OtherValue]:
+def _found_values(
+    proposed: Sequence[ProposedPage], names: Sequence[str] = ()
+) -> frozenset[OtherValue]:
+    """Return the values of some attributes, or of all, with the number of their page."""
     return frozenset(
         (number, plain(value.place.text))
         for number, page in enumerate(proposed)
-        for values in page.values.values()
+        for name, values in page.values.items()
+        if not names or name in names
         for value in values
     )
 
@@ -120,16 +152,17 @@ def _with_values(
     known: KnownPage,
     name: str,
     shown: Sequence[CandidateValue],
-    certainty: float,
+    choice: ChosenSlot,
 ) -> ProposedPage:
     """Return a page with what it shows of an attribute; with its absence if it had no value."""
     if name not in known.golden:
         return page if shown else replace(page, absent=page.absent | {name})
+    certainty = round(choice.certainty, 4)
     values = []
     for value in shown:
         place = known.page.place_within(
             value.at.text.element, value.at.text.nth, (value.start, value.end)
         )
         if place is not None:
-            values.append(FoundValue(place, round(certainty, 4), {"certainty": certainty}))
+            values.append(FoundValue(place, certainty, {"certainty": certainty}))
     return replace(page, values={**page.values, name: values}) if values else page

@@ -300,6 +300,11 @@ def _frames(pages: Sequence[KnownPage], attribute: AttributeType) -> list[ValueF
     return frames if all(frame.is_telling for frame in frames) else []
 
 
+def stands_among_words(pages: Sequence[KnownPage], attribute: AttributeType) -> bool:
+    """Return whether words around the values of a changing attribute tell where they stand."""
+    return not attribute.is_multi and bool(_frames(pages, attribute))
+
+
 def _framed(
     pages: Sequence[KnownPage], attribute: AttributeType, frames: Sequence[ValueFrame]
 ) -> list[list[list[ValuePlace]]]:

@@ -13,7 +13,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.records.finding import find_records
 from clustering.dom.paths import element_paths
-from monitoring.algorithms.changed_proposals import propose_changed
+from monitoring.algorithms.changed_proposals import ChangedProposals, propose_changed
 from monitoring.algorithms.changed_values import ChangeWeights, shipped_weights
 from monitoring.algorithms.known_values import Value, forms_of, plain, same_value
 from monitoring.algorithms.record_matching import match_list
@@ -23,6 +23,7 @@ from monitoring.algorithms.repair import (
     ProposedPage,
     choose_pages,
     propose_annotations,
+    stands_among_words,
 )
 from monitoring.algorithms.rule_reuse import FieldVerdict, Versions, field_test_of_rule
 from monitoring.algorithms.value_places import ValueFrame, ValueIndex
@@ -134,14 +135,75 @@ def relearn(
         return relearn_list(rule, old, fresh, urls)
     old = [_without_separators(page) for page in old]
     known = _known_pages(old, fresh)
-    proposed = propose_annotations(known, rule.attributes)
-    task = _LearningTask(rule, old, fresh, sorted(urls), proposed)
-    relearnt = _learn_reliably(task)
-    relearnt = _with_changed_values(relearnt, task, known, weights or shipped_weights())
-    if relearnt is None:
-        return None
-    judged = _judged_by_field(relearnt, rule.attributes, old)
+    found = propose_annotations(known, rule.attributes)
+    task = _LearningTask(rule, old, fresh, sorted(urls), found)
+    relearnt = _learn_with_changed(task, known, weights or shipped_weights())
+    judged = None if relearnt is None else _judged_by_field(relearnt, rule.attributes, old)
     return None if judged is None else _with_silent_attributes(judged, known)
+
+
+def _learn_with_changed(
+    task: _LearningTask, known: Sequence[KnownPage], weights: ChangeWeights
+) -> RelearntRule | None:
+    """Return a rule for which values that all changed are told by how they look.
+
+    So is an attribute for which no rule could be learnt, unless another one loses its rule thereby.
+    """
+
+    def learn(changing: Sequence[AttributeType]) -> RelearntRule | None:
+        changed = propose_changed(known, task.proposed, changing, weights)
+        learnt = _learn_reliably(replace(task, proposed=changed.pages))
+        return None if learnt is None else _with_certainty(learnt, changed)
+
+    doubtful = _doubtful_attributes(known, task.proposed, task.rule.attributes)
+    relearnt = learn(doubtful)
+    has_rule = set[str]() if relearnt is None else relearnt.measures.keys()
+    had = {name for page in known for name in page.golden}
+    lost = [
+        attribute
+        for attribute in task.rule.attributes
+        if not attribute.is_constant
+        and attribute.name in had - has_rule
+        and attribute not in doubtful
+    ]
+    again = learn([*doubtful, *lost]) if lost else None
+    return again if again is not None and again.measures.keys() > has_rule else relearnt
+
+
+def _doubtful_attributes(
+    known: Sequence[KnownPage],
+    found: Sequence[ProposedPage],
+    attributes: Iterable[AttributeType],
+) -> list[AttributeType]:
+    """Return the attributes whose values may all have changed: hardly any was found again.
+
+    What most pages show between the words that stood around the values is no chance.
+    """
+    doubtful = []
+    for attribute in attributes:
+        if attribute.is_constant:
+            continue
+        pairs = []
+        n_found = 0
+        for page, proposed in zip(known, found, strict=True):
+            if attribute.name in page.golden:
+                texts = [value.place.text for value in proposed.values.get(attribute.name, ())]
+                n_found += bool(texts)
+                golden = forms_of(attribute.type, page.golden[attribute.name])
+                pairs.append((golden, forms_of(attribute.type, texts)))
+        is_among_words = stands_among_words(known, attribute) and 2 * n_found > len(pairs)
+        if pairs and not is_among_words and _agreement(pairs) < MIN_AGREEMENT:
+            doubtful.append(attribute)
+    return doubtful
+
+
+def _with_certainty(relearnt: RelearntRule, changed: ChangedProposals) -> RelearntRule:
+    """Return a rule that tells of each attribute whose values all changed how sure they are."""
+    measures = dict(relearnt.measures)
+    for name, certainty in changed.certainty_by_name.items():
+        if name in measures:
+            measures[name] = measures[name] | {"certainty": certainty}
+    return replace(relearnt, measures=measures)
 
 
 def _learn_reliably(task: _LearningTask) -> RelearntRule | None:
@@ -162,40 +224,6 @@ def _learn_reliably(task: _LearningTask) -> RelearntRule | None:
         relearnt = _learn(task, annotated)
     unreliable = _unreliable_attributes(relearnt, attributes)
     return _learn(task, annotated, unreliable) if unreliable else relearnt
-
-
-def _with_changed_values(
-    relearnt: RelearntRule | None,
-    task: _LearningTask,
-    known: Sequence[KnownPage],
-    weights: ChangeWeights,
-) -> RelearntRule | None:
-    """Return a rule that also gives attributes whose values all changed, where that is certain.
-
-    A rule that thereby loses another attribute is not taken.
-    """
-    has_rule = set[str]() if relearnt is None else relearnt.measures.keys()
-    had = {name for page in known for name in page.golden}
-    lost = [
-        attribute
-        for attribute in task.rule.attributes
-        if not attribute.is_constant and attribute.name in had - has_rule
-    ]
-    if not lost:
-        return relearnt
-    changed = propose_changed(known, task.proposed, lost, weights)
-    if not changed.certainty_by_name:
-        return relearnt
-    again = _learn_reliably(replace(task, proposed=changed.pages))
-    if again is None or not again.measures.keys() > has_rule:
-        return relearnt
-    measures = {
-        name: figures | {"certainty": changed.certainty_by_name[name]}
-        if name in changed.certainty_by_name
-        else figures
-        for name, figures in again.measures.items()
-    }
-    return replace(again, measures=measures)
 
 
 def _without_separators(page: OldPage) -> OldPage:

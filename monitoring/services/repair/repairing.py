@@ -196,7 +196,8 @@ def _apply(
 
     Where all are accepted, the pages that are in no cluster are stored as well.
     """
-    accepted = [proposal for proposal in proposals if _is_to_accept(run, proposal)]
+    is_careful = bool(run.job.params.get("is_careful"))
+    accepted = [proposal for proposal in proposals if not is_careful or needs_no_person(proposal)]
     pages = fresh
     if len(accepted) < len(proposals):
         pages = {url: fresh[url] for proposal in accepted for url in proposal.plan.urls}
@@ -204,10 +205,8 @@ def _apply(
     return {proposal.pk: result for proposal, result in zip(accepted, applied, strict=True)}
 
 
-def _is_to_accept(run: JobRun, proposal: Proposal) -> bool:
-    """Return whether a proposal needs no person: a careful repair's does if all values changed."""
-    if not run.job.params.get("is_careful"):
-        return True
+def needs_no_person(proposal: Proposal) -> bool:
+    """Return whether a careful repair accepts a proposal: nothing of it is told by looks alone."""
     if any("certainty" in figures for figures in proposal.attributes.values()):
         return False
     return proposal.field_test is True or proposal.decision == Proposal.Decision.REUSED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -20,7 +21,7 @@ from monitoring.services.repair.proposals import (
     propose_repairs,
     reject_proposal,
 )
-from monitoring.services.repair.repairing import repair_site
+from monitoring.services.repair.repairing import needs_no_person, repair_site
 from rules.models import Record, Rule
 from tests.apps.clustering.api_cast import caller, site_of
 from tests.apps.monitoring.monitored_shop import (
@@ -137,6 +138,13 @@ class TestOverNight:
 
         assert [(1, "retired"), (2, "published")] == rules_of(site)
         assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
+
+    def test_a_person_looks_at_what_is_told_by_its_looks(self) -> None:
+        figures: dict[str, Any] = {"name": {"xpath": "//h1"}, "price": {"xpath": "//b"}}
+        proposal = Proposal(decision=KINDS.PROPOSED, field_test=True, attributes=figures)
+        assert needs_no_person(proposal)
+        figures["price"]["certainty"] = 0.99
+        assert not needs_no_person(proposal)
 
 
 class TestSecondPerson:
