@@ -89,8 +89,8 @@ def _shows_what_was_found(
     candidate: SlotCandidate, proposed: Sequence[ProposedPage], name: str
 ) -> bool:
     """Return whether a candidate shows nearly all values that were found on its pages."""
-    found = _found_values(proposed, [name])
-    on_its_pages = {value for value in found if value[0] in candidate.shown}
+    all_found = _found_values(proposed, [name])
+    on_its_pages = {value for value in all_found if value[0] in candidate.shown}
     n_shown = len(on_its_pages & candidate.plain_texts)
     return n_shown >= MIN_SHARE_OF_FOUND * len(on_its_pages) > 0
 

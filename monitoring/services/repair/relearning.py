@@ -135,8 +135,8 @@ def relearn(
         return relearn_list(rule, old, fresh, urls)
     old = [_without_separators(page) for page in old]
     known = _known_pages(old, fresh)
-    found = propose_annotations(known, rule.attributes)
-    task = _LearningTask(rule, old, fresh, sorted(urls), found)
+    proposed = propose_annotations(known, rule.attributes)
+    task = _LearningTask(rule, old, fresh, sorted(urls), proposed)
     relearnt = _learn_with_changed(task, known, weights or shipped_weights())
     judged = None if relearnt is None else _judged_by_field(relearnt, rule.attributes, old)
     return None if judged is None else _with_silent_attributes(judged, known)
