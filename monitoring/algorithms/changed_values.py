@@ -35,7 +35,7 @@ from monitoring.algorithms.change_signs import (
 from monitoring.algorithms.known_values import plain
 
 Table: TypeAlias = NDArray[np.float64]
-# The number of a page, and what another attribute has there, in plain form.
+# The number of a page, and a value that stands there, in plain form.
 OtherValue: TypeAlias = tuple[int, str]
 
 WEIGHTS: Final = files(__package__) / "weights" / "changed_values.json"
@@ -71,14 +71,11 @@ class SlotCandidate:
     slot: DataSlot
     shown: Mapping[int, Sequence[CandidateValue]]  # by number of the page
     signs: Table  # in the order of COLUMNS
+    plain_texts: frozenset[OtherValue]
 
     @property
     def texts(self) -> dict[int, list[str]]:
         return {page: [value.text for value in values] for page, values in self.shown.items()}
-
-    @property
-    def plain_texts(self) -> set[OtherValue]:
-        return {(page, plain(text)) for page, texts in self.texts.items() for text in texts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +156,11 @@ def candidates_of(
             texts = {page: [value.text for value in of_page] for page, of_page in shown.items()}
             signs = signs_of(values, texts)
             if signs is not None:
-                candidates.append(SlotCandidate(slot, shown, np.array([*signs, is_counting])))
+                plain_texts = frozenset(
+                    (page, plain(text)) for page, of_page in texts.items() for text in of_page
+                )
+                table_row = np.array([*signs, is_counting])
+                candidates.append(SlotCandidate(slot, shown, table_row, plain_texts))
     return candidates
 
 
@@ -213,8 +214,8 @@ def _bare_kind(stored: StoredValues) -> str:
 def _is_of_others(candidate: SlotCandidate, other_values: frozenset[OtherValue]) -> bool:
     if not other_values:
         return False
-    texts = candidate.plain_texts
-    return len(texts & other_values) > MAX_SHARE_OF_OTHERS * len(texts)
+    n_of_others = len(candidate.plain_texts & other_values)
+    return n_of_others > MAX_SHARE_OF_OTHERS * len(candidate.plain_texts)
 
 
 def _show_the_same(first: SlotCandidate, second: SlotCandidate) -> bool:
