@@ -18,15 +18,32 @@ from statistics import fmean
 from typing import Final
 
 from benchmarks.changed_values.attributes import DRAWN, MOVES, changed_attributes, changed_site
-from benchmarks.changed_values.training import Decision, left_out
+from benchmarks.changed_values.generated import generated_sites
+from benchmarks.changed_values.training import Decision, left_out, train
 from benchmarks.report import markdown_table
-from benchmarks.wrong_values import AttributeScore, read_sites, repaired
-from monitoring.algorithms.changed_values import MIN_CERTAINTY
+from benchmarks.wrong_values import (
+    AttributeScore,
+    StoredPages,
+    SwdeSite,
+    read_sites,
+    repaired,
+)
+from monitoring.algorithms.changed_values import MIN_CERTAINTY, ChangeWeights
 
 TITLE = "Values that all changed"
 GOOD_FIT: Final = 0.95
 NONE: Final = "-"
 REPAIRED_MOVE: Final = MOVES[1]
+OF_SWDE: Final = (
+    f"Through the repair: whole texts, amounts {REPAIRED_MOVE.name}. A rule is learnt from what the "
+    "repair finds of them and of all other attributes of the site, and is run on all pages; what is "
+    "not proposed finds nothing."
+)
+OF_GENERATED: Final = (
+    "The same on generated sites, from their first version to the one with new templates, changing "
+    f"amounts moved {REPAIRED_MOVE.name} beside what they had changed. The weights are those trained "
+    "on SWDE."
+)
 
 
 def run(data: Path | None) -> str:
@@ -36,17 +53,33 @@ def run(data: Path | None) -> str:
     sites = read_sites(data / "swde")
     attributes = [changed for site in sites for changed in changed_attributes(site)]
     decisions, weights_by_site = left_out(attributes)
-    scores = []
+    swde_scores = []
     for site in sites:
         if site.name in weights_by_site:
             changed, stored = changed_site(site, REPAIRED_MOVE)
-            is_constant = {each.name: each.is_constant for each in changed.attributes}
-            own = repaired(changed, stored, weights_by_site[site.name])
-            scores += [score for score in own if not is_constant[score.attribute]]
-    return f"{report(decisions)}\n\n{report_repairs(scores)}"
+            swde_scores += changing_scores(changed, stored, weights_by_site[site.name])
+    parts = [report(decisions), report_repairs(OF_SWDE, swde_scores)]
+    if (data / "generated").is_dir():
+        weights = train(attributes)
+        generated_scores = [
+            score
+            for site, stored in generated_sites(data, REPAIRED_MOVE)
+            for score in changing_scores(site, stored, weights)
+        ]
+        parts.append(report_repairs(OF_GENERATED, generated_scores))
+    return "\n\n".join(parts)
 
 
-def report_repairs(scores: Sequence[AttributeScore]) -> str:
+def changing_scores(
+    site: SwdeSite, stored: StoredPages, weights: ChangeWeights
+) -> list[AttributeScore]:
+    """Return how right the changing attributes of a site are after a repair."""
+    is_constant = {attribute.name: attribute.is_constant for attribute in site.attributes}
+    scores = repaired(site, stored, weights)
+    return [score for score in scores if not is_constant[score.attribute]]
+
+
+def report_repairs(introduction: str, scores: Sequence[AttributeScore]) -> str:
     """Return how right the rules of repairs are, by values found again and by values' looks."""
     proposed = [score for score in scores if score.is_proposed]
     by_looks = [score for score in proposed if score.is_told_by_looks]
@@ -77,11 +110,7 @@ def report_repairs(scores: Sequence[AttributeScore]) -> str:
     ]
     return "\n\n".join(
         [
-            (
-                f"Through the repair: whole texts, amounts {REPAIRED_MOVE.name}. A rule is learnt "
-                "from what the repair finds of them and of all other attributes of the site, and "
-                "is run on all pages; what is not proposed finds nothing."
-            ),
+            introduction,
             markdown_table(["attributes", "number", "precision (bar 0.97)", "F1"], rows),
             f"Of an F1 below {GOOD_FIT} then:",
             markdown_table(["site", "attribute", "proposed", "precision", "F1"], faults),
