@@ -152,8 +152,33 @@ def test_a_failed_backup_leaves_the_last_one(
     with pytest.raises(OSError, match="No space left"):
         backup.backup(tmp_path / "all.tar")
     assert before == (tmp_path / "all.tar").read_bytes()
-    assert [path.name for path in tmp_path.glob("*.partial")] == []
+    assert [path.name for path in tmp_path.glob("*partial")] == []
     assert tarfile.is_tarfile(tmp_path / "all.tar")
+
+
+def test_what_a_killed_backup_left_goes_with_the_next_one(
+    installation: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = tmp_path / "yesterday.tar.17.vertex-partial"
+    killed.write_bytes(b"half")
+    others = tmp_path / "film.partial"
+    others.write_bytes(b"half")
+    add_body = backup._add_body
+    seen: list[bool] = []
+
+    def back_up_beside(*arguments: Any) -> bool:
+        if not seen:
+            seen.append(killed.exists())
+            backup.backup(tmp_path / "other.tar")
+        return add_body(*arguments)
+
+    monkeypatch.setattr(backup, "_add_body", back_up_beside)
+    backup.backup(tmp_path / "all.tar")
+
+    assert seen == [False]
+    assert others.exists()
+    assert tarfile.is_tarfile(tmp_path / "all.tar"), "one that is being made stays"
+    assert tarfile.is_tarfile(tmp_path / "other.tar")
 
 
 def test_only_its_owner_may_read_a_backup(installation: None, tmp_path: Path) -> None:

@@ -9,15 +9,16 @@ it depends on the make of the database: SQLite can be backed up and PostgreSQL r
 from __future__ import annotations
 
 import base64
+import fcntl
 import io
 import os
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import orjson
 import zstandard
@@ -36,6 +37,7 @@ from vertex.core.storage import BodyDamaged, BodyMissing, PageStore, page_store
 # The last two hold second factors, and who logs in by single sign-on.
 OUR_APPS = ["core", "clustering", "annotation", "rules", "monitoring", "mfa", "socialaccount"]
 FORMAT = 1
+PARTIAL: Final = ".vertex-partial"  # ends the name of a backup that is being made
 UNPACKED: Final = (
     "r:"  # how an archive is read: of one that is packed, a name could fill the memory
 )
@@ -60,31 +62,26 @@ class NotEmpty(Exception):
 def backup(file: Path, *, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Write everything into the file; return how much it was and which bodies were unreadable."""
     store = page_store()
-    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
-    try:
-        partial.touch(mode=0o600)  # it holds what passwords and tokens are checked against
-        with store.held(), tarfile.open(partial, "w") as archive:
-            with consistent_reads():
-                applied = sorted(MigrationExecutor(connection).loader.applied_migrations)
-                rows = {name: _add_rows(archive, model) for name, model in _models(apps).items()}
-                bodies = sorted(bodies_named())
-            report(f"{sum(rows.values()):,} rows")
-            damaged = [name for name in bodies if not _add_body(archive, store, name)]
-            description = {
-                "format": FORMAT,
-                "made_at": timezone.now().isoformat(),
-                "migrations": [key for key in applied if key[0] in OUR_APPS],
-                "rows": rows,
-                "n_bodies": len(bodies) - len(damaged),
-                "damaged": damaged,
-            }
-            _add_bytes(
-                archive, "backup.json", orjson.dumps(description, option=orjson.OPT_INDENT_2)
-            )
-        _sync(partial)
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
+    with (
+        _written_beside(file) as stream,
+        store.held(),
+        tarfile.open(fileobj=stream, mode="w") as archive,
+    ):
+        with consistent_reads():
+            applied = sorted(MigrationExecutor(connection).loader.applied_migrations)
+            rows = {name: _add_rows(archive, model) for name, model in _models(apps).items()}
+            bodies = sorted(bodies_named())
+        report(f"{sum(rows.values()):,} rows")
+        damaged = [name for name in bodies if not _add_body(archive, store, name)]
+        description = {
+            "format": FORMAT,
+            "made_at": timezone.now().isoformat(),
+            "migrations": [key for key in applied if key[0] in OUR_APPS],
+            "rows": rows,
+            "n_bodies": len(bodies) - len(damaged),
+            "damaged": damaged,
+        }
+        _add_bytes(archive, "backup.json", orjson.dumps(description, option=orjson.OPT_INDENT_2))
     return description
 
 
@@ -111,6 +108,31 @@ def restore(file: Path) -> dict[str, Any]:
     finally:
         call_command("migrate", verbosity=0)
     return description
+
+
+@contextmanager
+def _written_beside(file: Path) -> Iterator[BinaryIO]:
+    """Give a file that takes the place of another one once all is written."""
+    _remove_abandoned(file.parent)
+    partial = file.with_name(f"{file.name}.{os.getpid()}{PARTIAL}")
+    try:
+        partial.touch(mode=0o600)  # it holds what passwords and tokens are checked against
+        with partial.open("wb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)  # until it has its name, or its writer is dead
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what backups to a folder left that were killed: nobody holds its lock."""
+    for partial in folder.glob(f"*{PARTIAL}"):
+        with suppress(OSError), partial.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            partial.unlink()
 
 
 @contextmanager
@@ -179,11 +201,6 @@ def _add_file(archive: tarfile.TarFile, name: str, file: Any) -> None:
     member.mtime = int(datetime.now(UTC).timestamp())
     file.seek(0)
     archive.addfile(member, file)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def _description(file: Path) -> dict[str, Any]:
