@@ -35,6 +35,7 @@ GIVEN_AWAY = {
 # The one command that reads pages without limits: it needs no installation, and rules run on large
 # pages in children.
 WITHOUT_LIMITS = "rules.management.commands.extract_bundle"
+FILES = {"StreamingHttpResponse", "FileResponse"}  # what is made while it is sent
 JOBS = {"JobKind"}  # done elsewhere than where they are named
 
 
@@ -237,6 +238,23 @@ def test_each_view_that_changes_clusters_is_flagged() -> None:
         str(name) for name, is_flagged in changing.items() if not is_flagged
     ]
     assert len(changing) >= 20, "the control"
+
+
+def test_each_view_that_sends_a_file_is_flagged() -> None:
+    senders = {
+        Name(module, name)
+        for module, tree in modules().items()
+        for node in tree.body
+        for name in _defined(node)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Call) and _called(part) in FILES
+    }
+    sending = {name: keeps_threads(view) for name, view in views() if way_to(senders, name)}
+
+    assert all(sending.values()), [
+        str(name) for name, is_flagged in sending.items() if not is_flagged
+    ]
+    assert len(sending) >= 8, "the control"
 
 
 def test_each_command_that_reads_pages_has_limits() -> None:

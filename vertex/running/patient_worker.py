@@ -14,6 +14,7 @@ import socket
 import struct
 import threading
 import time
+from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from django.conf import settings
+from django.http import parse_cookie
 from gunicorn import http
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
@@ -32,8 +35,9 @@ BODY_WITHIN: Final = 30.0
 LINGER: Final = 2.0  # seconds in which a client may take note of the end
 MAX_LINGERING: Final = 500  # connections; more are closed at once
 MAX_UNTAKEN: Final = 100  # answers that clients are behind with
-MAX_READERS: Final = 50  # requests that wait for a thread because they read pages
-READERS_WITHIN: Final = 10.0  # seconds until they are told to come again
+MAX_WAITING: Final = 200  # whole requests that wait for a thread
+MAX_WAITING_OF_CALLER: Final = 50
+THREAD_WITHIN: Final = 10.0  # seconds until they are told to come again
 # Seconds in which the next bytes of a large body come, or some of an answer are taken.
 STALL: Final = 20
 MAX_HEAD: Final = 32 * 1024
@@ -59,6 +63,15 @@ class _Arriving:
     ends_at: float  # when it is given up
     data: bytearray = field(default_factory=bytearray)
     n_wanted: int | None = None  # bytes of the whole request, None until its head is complete
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What decides when a whole request has a thread."""
+
+    callers: frozenset[str]  # by what it says who asks: a session, a token; empty: a stranger
+    keeps_threads: bool  # its thread may wait for long
+    ends_at: float  # when it is given up
 
 
 @dataclass(eq=False, slots=True)
@@ -92,9 +105,10 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         self.untaken: dict[TConn, _Untaken] = {}  # who took something last stands last
         self.n_waiting = 0  # threads that may wait for a client
         self.counting = threading.Lock()
-        self.reading: set[TConn] = set()  # whose requests read pages, and have a thread
-        # Those that wait for one, with when they are given up.
-        self.readers: dict[TConn, float] = {}
+        self.with_thread: dict[TConn, _Turn] = {}
+        self.without_thread: dict[TConn, _Turn] = {}  # who waits longest stands first
+        self.n_keeping = 0  # of those with a thread, that keep it for long
+        self.n_by_caller: Counter[str] = Counter()  # of those with a thread
 
     def accept(self, listener: socket.socket) -> None:
         try:
@@ -136,9 +150,11 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         """Send the rest of an answer, then keep the connection for its next request or end it."""
         if conn.is_large:
             self._give_place_back()
-        if conn in self.reading:
-            self.reading.remove(conn)
-            self._begin_reading()
+        turn = self.with_thread.pop(conn, None)
+        if turn is not None:
+            self.n_keeping -= turn.keeps_threads
+            self.n_by_caller -= Counter(turn.callers)
+            self._give_threads()
         answer = self.answers.pop(conn, None)
         if answer is None or answer.is_sent:
             self._keep_or_end(conn, fs)
@@ -162,9 +178,9 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         now = time.monotonic()
         for request in [request for request in self.arriving.values() if request.ends_at <= now]:
             self._refuse(request, 408)
-        for conn in [conn for conn, ends_at in self.readers.items() if ends_at <= now]:
-            del self.readers[conn]
-            self._answer_shortly(conn, 503)
+        for conn in [conn for conn, turn in self.without_thread.items() if turn.ends_at <= now]:
+            del self.without_thread[conn]
+            self._turn_away(conn)
         for untaken in [untaken for untaken in self.untaken.values() if untaken.ends_at <= now]:
             self._give_up(untaken)
         for sock in [sock for sock, ends_at in self.lingering.items() if ends_at <= now]:
@@ -255,13 +271,24 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             conn.parser = http.get_parser(self.cfg, conn.sock, conn.client)
         conn.parser.unreader.unread(bytes(request.data))
         conn.data_ready = True
-        if not self._keeps_threads(request.data):
-            super().enqueue_req(conn)
-        elif len(self.readers) < MAX_READERS:
-            self.readers[conn] = time.monotonic() + READERS_WITHIN
-            self._begin_reading()
-        else:
-            self._answer_shortly(conn, 503)
+        head, _, _ = bytes(request.data[: MAX_HEAD + len(END_OF_HEAD)]).partition(END_OF_HEAD)
+        turn = _Turn(
+            read_callers(head),
+            self._keeps_threads(request.data),
+            time.monotonic() + THREAD_WITHIN,
+        )
+        of_callers = [each for each in self.without_thread.values() if each.callers & turn.callers]
+        if len(of_callers) >= MAX_WAITING_OF_CALLER or len(self.without_thread) >= MAX_WAITING:
+            self._turn_away(conn)
+            return
+        self.without_thread[conn] = turn
+        self._give_threads()
+
+    def _turn_away(self, conn: TConn) -> None:
+        """Answer a client for whose request there is no thread."""
+        if conn.is_large:
+            self._give_place_back()
+        self._answer_shortly(conn, 503)
 
     def _keeps_threads(self, data: bytearray) -> bool:
         """Return whether a thread may wait for long while a request is answered."""
@@ -272,17 +299,27 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             return False
         return bool(self.wsgi.keeps_threads(unquote(target.path)))
 
-    def _begin_reading(self) -> None:
-        """Give threads to requests that read pages, but keep a quarter to answer all others.
+    def _give_threads(self) -> None:
+        """Give threads to the requests that may have one, in their order."""
+        for conn, turn in list(self.without_thread.items()):
+            if self._may_have_thread(turn):
+                del self.without_thread[conn]
+                self.with_thread[conn] = turn
+                self.n_keeping += turn.keeps_threads
+                self.n_by_caller.update(turn.callers)
+                super().enqueue_req(conn)
 
-        A thread waits for a page process or a child, and these are few: one person who asks for
-        many pages at once would keep everybody waiting.
+    def _may_have_thread(self, turn: _Turn) -> bool:
+        """Return whether enough threads are left to all others.
+
+        Of what keeps a thread for long, such as reading pages or sending a file, a quarter of them
+        is kept free; of whoever asks for much at once, half.
         """
-        while self.readers and len(self.reading) < max(1, self.cfg.threads * 3 // 4):
-            conn = next(iter(self.readers))
-            del self.readers[conn]
-            self.reading.add(conn)
-            super().enqueue_req(conn)
+        n_threads = self.cfg.threads
+        if turn.keeps_threads and self.n_keeping >= max(1, n_threads * 3 // 4):
+            return False
+        most_of_caller = max(1, n_threads // 2)
+        return all(self.n_by_caller[caller] < most_of_caller for caller in turn.callers)
 
     def _refuse(self, request: _Arriving, status: int) -> None:
         self._forget(request)
@@ -395,3 +432,21 @@ def read_head(head: bytes) -> _Head:
         elif name == b"expect":
             expects_continue = value == b"100-continue"
     return _Head(length, is_chunked, expects_continue)
+
+
+def read_callers(head: bytes) -> frozenset[str]:
+    r"""Return what a head says of who asks: the session, the token, as the application reads them.
+
+    >>> head = b"GET / HTTP/1.1\r\nCookie: a=b; sessionid=s1\r\nAuthorization: Token t1"
+    >>> sorted(read_callers(head))
+    ['s1', 't1']
+    """
+    cookies, tokens = [], []
+    for line in head.decode("latin-1").split("\r\n")[1:]:
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "cookie":
+            cookies.append(value.strip())
+        elif name.strip().lower() == "authorization":
+            tokens += value.split()[-1:]
+    session = parse_cookie(",".join(cookies)).get(settings.SESSION_COOKIE_NAME)
+    return frozenset([*tokens, *([session] if session else [])])

@@ -320,6 +320,7 @@ class ClusterVerdicts(ClusterAddress):
         return VerdictRow.read(ClusterReview.objects.filter(pk=review.pk))[0]
 
 
+@waits_for_others
 class Truth(AtSite):
     renderer_classes = (LinesRenderer, FastJSONRenderer)
 

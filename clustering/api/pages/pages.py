@@ -22,6 +22,7 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import AS_GIVEN, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+from vertex.core.views.page_reading import waits_for_others
 
 PAGE_STATES = [(str(value), label) for value, label in Page.State.choices]
 
@@ -134,6 +135,7 @@ class WarcRenderer(BytesRenderer):
     format = "warc"
 
 
+@waits_for_others
 class SiteArchive(AtSite):
     renderer_classes = (WarcRenderer, FastJSONRenderer)
 

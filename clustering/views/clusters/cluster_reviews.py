@@ -107,6 +107,7 @@ def _reviews(site: Site) -> QuerySet[ClusterReview]:
     return ClusterReview.objects.filter(clustering__site=site, clustering__is_current=True)
 
 
+@waits_for_others
 @needs_role(Role.VIEWER)
 @require_GET
 def truth_file(request: HttpRequest, name: str) -> StreamingHttpResponse:

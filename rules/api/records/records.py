@@ -28,6 +28,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.jobs.requests import enqueue
+from vertex.core.views.page_reading import waits_for_others
 
 MAX_NUMBER = 2**63 - 1
 VERSIONS_SHOWN = 100
@@ -229,6 +230,7 @@ class ParquetRenderer(BytesRenderer):
     format = "parquet"
 
 
+@waits_for_others
 class RecordExport(ApiView):
     renderer_classes = (LinesRenderer, CsvRenderer, ParquetRenderer, FastJSONRenderer)
 

@@ -21,7 +21,7 @@ from rules.views.learning.rules import allowed
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role
 from vertex.core.views.lists import both_ways, choice_of, list_part, words
-from vertex.core.views.page_reading import reads_pages
+from vertex.core.views.page_reading import reads_pages, waits_for_others
 
 ORDERS = both_ways({"changed": ["change_number"], "confidence": ["record_confidence", "id"]})
 ATTRIBUTES_SHOWN = 5  # as columns; the record's page has all
@@ -127,6 +127,7 @@ def record(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return render(request, "rules/records/record.html", context)
 
 
+@waits_for_others
 @needs_role(Role.VIEWER)
 @require_GET
 def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
@@ -143,6 +144,7 @@ def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
     )
 
 
+@waits_for_others
 @needs_role(Role.VIEWER)
 @require_GET
 def record_file(_request: HttpRequest, name: str, pk: int) -> FileResponse:

@@ -1,7 +1,8 @@
 """Which views read strangers' pages: they are answered in page processes, all others must not.
 
 Those that have children read a page are told as well, and those that wait for others: for who
-changes the same clusters, and for the identity provider. A thread waits with them.
+changes the same clusters, for the identity provider, and for who takes a file. A thread waits with
+them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import selectors
 import socket
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -230,7 +230,8 @@ def worker_without_connections() -> PatientWorker:
     worker.n_waiting_bytes, worker.n_waiting, worker.lingering = 0, 0, {}
     worker.answers, worker.counting = {}, threading.Lock()
     worker.arriving, worker.untaken, worker.pending_conns = {}, {}, deque()
-    worker.readers, worker.reading = {}, set()
+    worker.with_thread, worker.without_thread = {}, {}
+    worker.n_keeping, worker.n_by_caller = 0, Counter()
     worker.poller, worker.log = selectors.DefaultSelector(), logging.getLogger(__name__)
     return worker
 
@@ -318,9 +319,49 @@ def test_a_quarter_of_the_threads_waits_for_no_page_process(
     done.set_result(False)
     worker.finish_request(conns[0], done)
     assert with_thread[4:] == [conns[3]], "a thread is free again"
-    worker.readers = dict.fromkeys(worker.readers, 0.0)
+    late = worker.without_thread.items()
+    worker.without_thread = {conn: replace(turn, ends_at=0.0) for conn, turn in late}
     worker.murder_pending()
     assert ends[4][1].recv(12) == b"HTTP/1.1 503"
+    for sock in [sock for pair in ends for sock in pair]:
+        sock.close()
+
+
+def test_half_of_the_threads_wait_for_nobody_who_asks_for_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker = worker_without_connections()
+    worker.cfg, worker.alive, worker.nr_conns = SimpleNamespace(threads=4), True, 6
+    worker.wsgi = SimpleNamespace(keeps_threads=lambda _path: False)
+    with_thread: list[object] = []
+    monkeypatch.setattr(ThreadWorker, "enqueue_req", lambda _worker, conn: with_thread.append(conn))
+    monkeypatch.setattr(worker, "_forget", lambda _request: None)
+    ends = [socket.socketpair() for _ in range(6)]
+    *own, other, stranger = [a_whole_request(ours) for ours, _ in ends]
+    for request, caller in zip(
+        [*own, other],
+        [
+            b"Cookie: a=b; sessionid=ada",
+            b'cookie:sessionid="ada"',
+            b"Authorization: Token x\r\nCookie: sessionid=fake; sessionid=ada",
+            b"Cookie: a=b;\r\nCookie: ;sessionid=ada",
+            b"Authorization: Token bob",
+        ],
+        strict=True,
+    ):
+        request.data[:] = b"GET /annotate/ HTTP/1.1\r\n%b\r\n\r\n" % caller
+    for request in [*own, other, stranger]:
+        worker._hand_over(request)
+    conns = [request.conn for request in own]
+    assert with_thread == [*conns[:2], other.conn, stranger.conn]
+
+    done: Future[bool] = Future()
+    done.set_result(False)
+    worker.finish_request(conns[0], done)
+    assert with_thread[4:] == [conns[2]], "a thread is free again"
+    monkeypatch.setattr(patient_worker, "MAX_WAITING_OF_CALLER", 1)
+    worker._hand_over(own[3])
+    assert ends[3][1].recv(12) == b"HTTP/1.1 503"
     for sock in [sock for pair in ends for sock in pair]:
         sock.close()
 

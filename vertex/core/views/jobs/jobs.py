@@ -17,6 +17,7 @@ from vertex.core.services.jobs import jobs as job_services
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import check_role, check_role_at, needs_role, user_of
 from vertex.core.views.lists import choice_of, list_part, words
+from vertex.core.views.page_reading import waits_for_others
 from vertex.core.views.toasts import tell
 from vertex.core.views.ways_back import way_back
 
@@ -148,6 +149,7 @@ def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
     return _back(request, failed)
 
 
+@waits_for_others
 @needs_role(Role.VIEWER)
 @require_GET
 def job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
