@@ -73,9 +73,10 @@ class Step:
         return [*self._with_cache(), "-n", "0", *last_failed]
 
     def failed_tests(self) -> list[str]:
-        """Return the tests that failed in the last run."""
+        """Return the tests that failed in the last run; none where it failed before any test."""
         assert self.cache is not None
-        return list(json.loads((self.cache / "v/cache/lastfailed").read_text()))
+        file = self.cache / "v/cache/lastfailed"
+        return list(json.loads(file.read_text())) if file.exists() else []
 
     def _with_cache(self) -> list[str]:
         return [*self.command, "-o", f"cache_dir={self.cache}"]
@@ -169,7 +170,7 @@ def run_failed_again(step: Step, status: int) -> tuple[int, list[str]]:
     if status != TESTS_FAILED:
         return status, []
     failed = step.failed_tests()
-    if len(failed) > MOST_RUN_AGAIN:
+    if not 0 < len(failed) <= MOST_RUN_AGAIN:
         return status, []
     console.rule(f"{step.name}: {len(failed)} once more, alone")
     status = run(step.command_of_failed())

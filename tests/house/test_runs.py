@@ -70,3 +70,8 @@ def test_steady():
 
     def test_many_are_a_fault_of_the_change(self, tmp_path: Path) -> None:
         assert self.run(tmp_path, MOST_RUN_AGAIN + 1) == (TESTS_FAILED, [])
+
+    def test_a_run_that_fails_before_its_tests_stays_failed(self, tmp_path: Path) -> None:
+        step = Step("shop", [sys.executable, "-c", "raise SystemExit(1)"], cache=tmp_path / "cache")
+
+        assert run_failed_again(step, run(step.first_command())) == (TESTS_FAILED, [])
