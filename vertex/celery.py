@@ -13,6 +13,7 @@ from celery.signals import beat_init, celeryd_init, worker_ready
 from django.conf import settings
 from kombu import Exchange, Queue
 
+from vertex.core.services.jobs.bell import ANSWERS_WITHIN
 from vertex.running import worker_logs
 from vertex.running.file_broker import use_folder
 from vertex.running.known_services import connect_to_known_services_only
@@ -22,13 +23,11 @@ WORK_QUEUES = ("learn", "extract", "check", "keep")
 CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper
 # A broker waits this long for an answer; a second ring does no harm.
 LONGEST_TASK = timedelta(days=7)
-# A ring comes from a request that somebody waits for, and the sweeper repeats it: no use in trying
-# for long.
 CONNECTION_RETRIES = {
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0.2,
-    "connect_retries_timeout": 2,
+    "connect_retries_timeout": ANSWERS_WITHIN,
 }
 
 
@@ -54,7 +53,8 @@ def transport_options(broker: str) -> dict[str, Any]:
         return {"confirm_publish": True, **CONNECTION_RETRIES}
     return {
         "visibility_timeout": int(LONGEST_TASK.total_seconds()),
-        "socket_connect_timeout": 2,
+        "socket_connect_timeout": ANSWERS_WITHIN,
+        "socket_timeout": ANSWERS_WITHIN,  # workers wait a second at a time for messages
         "socket_keepalive": True,
         "health_check_interval": 30,
         **CONNECTION_RETRIES,

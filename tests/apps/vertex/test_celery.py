@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -20,10 +21,22 @@ from tests.installation import Installation, new_installation, wait_until
 from vertex import celery
 from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.bell import broker_errors
 from vertex.core.services.jobs.requests import JobKind
 from vertex.core.tasks import FETCHING_WORK
 
 RABBITMQ, REDIS, FOLDER = "amqp://broker//", "redis://broker/0", "filesystem://"
+
+
+# What each ring says, and how many of them asked the broker: it is left alone for a while.
+RING_THRICE = """
+from structlog.testing import capture_logs
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+with capture_logs() as logs:
+    rung = [jobs.ring(Job(pk=n, task="tests.nothing", queue="keep")) for n in range(3)]
+print(rung, len(logs))
+"""
 
 
 @pytest.mark.postgres
@@ -132,8 +145,19 @@ class TestRing:
         begun = time.monotonic()
 
         with Connection(url, transport_options=celery.transport_options(url)) as away:
-            assert isinstance(unreachable(away), jobs._broker_errors(away))
+            assert isinstance(unreachable(away), broker_errors(away))
         assert time.monotonic() - begun < (5 if IS_FULL else 60)
+
+    @pytest.mark.parametrize("scheme", ["redis", "amqp"])
+    def test_a_broker_that_hangs_holds_nobody_up(self, tmp_path: Path, scheme: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes connections, and is mute
+            url = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}//"
+            with new_installation(tmp_path / "var", broker_url=url) as installation:
+                rung = installation.manage(
+                    "shell", "--no-imports", "--verbosity=0", "-c", RING_THRICE
+                )
+
+        assert rung == "[False, False, False] 1"
 
     def test_a_broker_that_is_there_hears(self) -> None:
         assert jobs.ring(Job(pk=1, task="tests.nothing", queue="keep"))

@@ -14,7 +14,6 @@ from typing import Any
 
 import psycopg
 import structlog
-from celery import current_app
 from django.conf import settings
 from django.db import (
     DatabaseError,
@@ -26,12 +25,11 @@ from django.db import (
 )
 from django.db.models import F, Q
 from django.utils import timezone
-from kombu import Connection
-from kombu.exceptions import KombuError
 
 from vertex.core.exceptions import AlreadyExists, TooBusy
 from vertex.core.models import Job, Site, User
 from vertex.core.models.jobs import LONGEST_DELAY, JobQuerySet, is_due
+from vertex.core.services.jobs.bell import Bell
 from vertex.core.services.jobs.processes import is_gone, this_process
 from vertex.core.services.jobs.step_limits import begin_step
 from vertex.core.services.people import audit
@@ -52,6 +50,7 @@ MAX_TRIES = 5
 # see `fetch_service`.
 MAX_TRIES_OF_FETCHING = 8
 MAX_ERROR_CHARS = 2000
+BELL = Bell()
 
 log = structlog.get_logger(__name__)
 
@@ -222,14 +221,7 @@ def ring(job: Job) -> bool:
     If not, the sweeper rings again. Jobs that fetch need no ring: the processes that do them look
     for what is due by themselves.
     """
-    if job.queue == Job.Queue.FETCH:
-        return True
-    try:
-        current_app.send_task(job.task, args=[job.pk], queue=job.queue, retry=False)
-    except _broker_errors(current_app.connection_for_write()) as error:
-        log.warning("broker_unreachable", job=job.pk, error=str(error))
-        return False
-    return True
+    return job.queue == Job.Queue.FETCH or BELL.ring(job.task, job.pk, job.queue)
 
 
 def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Job:
@@ -496,8 +488,3 @@ def _keep_alive(run: JobRun, is_over: threading.Event, at_most: timedelta) -> No
         return  # `kept_alive` raises it again at the end of the step
     finally:
         connection.close()  # this thread's own
-
-
-def _broker_errors(broker: Connection) -> tuple[type[BaseException], ...]:
-    """Return what the broker's client raises when it cannot reach the server."""
-    return (OSError, KombuError, *broker.connection_errors, *broker.channel_errors)
