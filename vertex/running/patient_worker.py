@@ -24,7 +24,6 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
-from django.http import parse_cookie
 from gunicorn import http
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
@@ -46,6 +45,7 @@ MAX_WAITING_BYTES: Final = 64 * 1024 * 1024  # of all requests that are not comp
 MAX_RECEIVED: Final = 64 * 1024
 MAX_DIGITS: Final = 18  # of a length that is looked at
 END_OF_HEAD: Final = b"\r\n\r\n"
+QUOTE: Final = '"'
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 REFUSALS: Final = {
     408: b"Request Timeout",
@@ -277,12 +277,20 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
             self._keeps_threads(request.data),
             time.monotonic() + THREAD_WITHIN,
         )
-        of_callers = [each for each in self.without_thread.values() if each.callers & turn.callers]
-        if len(of_callers) >= MAX_WAITING_OF_CALLER or len(self.without_thread) >= MAX_WAITING:
+        if self._may_have_thread(turn):
+            self._give_thread(conn, turn)
+        elif self._may_wait(turn):
+            self.without_thread[conn] = turn
+        else:
             self._turn_away(conn)
-            return
-        self.without_thread[conn] = turn
-        self._give_threads()
+
+    def _may_wait(self, turn: _Turn) -> bool:
+        """Return whether there is room in the line; strangers are one caller there."""
+        n_alike = sum(
+            bool(each.callers & turn.callers) or each.callers == turn.callers
+            for each in self.without_thread.values()
+        )
+        return n_alike < MAX_WAITING_OF_CALLER and len(self.without_thread) < MAX_WAITING
 
     def _turn_away(self, conn: TConn) -> None:
         """Answer a client for whose request there is no thread."""
@@ -304,10 +312,13 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # the library has no t
         for conn, turn in list(self.without_thread.items()):
             if self._may_have_thread(turn):
                 del self.without_thread[conn]
-                self.with_thread[conn] = turn
-                self.n_keeping += turn.keeps_threads
-                self.n_by_caller.update(turn.callers)
-                super().enqueue_req(conn)
+                self._give_thread(conn, turn)
+
+    def _give_thread(self, conn: TConn, turn: _Turn) -> None:
+        self.with_thread[conn] = turn
+        self.n_keeping += turn.keeps_threads
+        self.n_by_caller.update(turn.callers)
+        super().enqueue_req(conn)
 
     def _may_have_thread(self, turn: _Turn) -> bool:
         """Return whether enough threads are left to all others.
@@ -448,5 +459,11 @@ def read_callers(head: bytes) -> frozenset[str]:
             cookies.append(value.strip())
         elif name.strip().lower() == "authorization":
             tokens += value.split()[-1:]
-    session = parse_cookie(",".join(cookies)).get(settings.SESSION_COOKIE_NAME)
-    return frozenset([*tokens, *([session] if session else [])])
+    sessions = []
+    for cookie in ",".join(cookies).split(";"):
+        name, _, value = cookie.partition("=")
+        if name.strip() == settings.SESSION_COOKIE_NAME:
+            # No browser quotes it. To undo that takes long, and one session has many spellings:
+            # all who quote it are one caller.
+            sessions = [QUOTE if QUOTE in value else value.strip()]
+    return frozenset([*tokens, *sessions])

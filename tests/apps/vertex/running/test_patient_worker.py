@@ -29,6 +29,7 @@ from vertex.running.patient_worker import (
     MAX_HEAD,
     PatientWorker,
     _Arriving,
+    read_callers,
     read_head,
 )
 
@@ -342,7 +343,7 @@ def test_half_of_the_threads_wait_for_nobody_who_asks_for_much(
         [*own, other],
         [
             b"Cookie: a=b; sessionid=ada",
-            b'cookie:sessionid="ada"',
+            b"cookie:sessionid=ada",
             b"Authorization: Token x\r\nCookie: sessionid=fake; sessionid=ada",
             b"Cookie: a=b;\r\nCookie: ;sessionid=ada",
             b"Authorization: Token bob",
@@ -360,10 +361,24 @@ def test_half_of_the_threads_wait_for_nobody_who_asks_for_much(
     worker.finish_request(conns[0], done)
     assert with_thread[4:] == [conns[2]], "a thread is free again"
     monkeypatch.setattr(patient_worker, "MAX_WAITING_OF_CALLER", 1)
-    worker._hand_over(own[3])
+    monkeypatch.setattr(patient_worker, "MAX_WAITING", 1)
+    worker._hand_over(replace(own[3], conn=FakeConn(ends[3][0])))
     assert ends[3][1].recv(12) == b"HTTP/1.1 503"
+    worker._hand_over(again := replace(stranger, conn=FakeConn(ends[5][0])))
+    assert with_thread[-1] == again.conn, "who waits for nobody is not turned away"
     for sock in [sock for pair in ends for sock in pair]:
         sock.close()
+
+
+def test_a_session_has_one_caller_however_it_is_written() -> None:
+    def callers(cookies: bytes) -> frozenset[str]:
+        return read_callers(b"GET / HTTP/1.1\r\nCookie: " + cookies)
+
+    assert {"ada"} == callers(b"sessionid=fake; a=b; sessionid = ada ")
+    quoted = {callers(b'sessionid="%s"' % name) for name in (b"ada", rb"\141da", b"eve")}
+    assert 1 == len(quoted)
+    assert frozenset() == callers(b'a="%s"' % (b"\\" * 30_000)), "nor does that take long"
+    assert frozenset() == callers(b"a=b")
 
 
 def a_whole_request(ours: socket.socket) -> _Arriving:
