@@ -14,6 +14,7 @@ import xxhash
 from clustering.algorithms.grouping import PageAnswer
 
 FOR, AGAINST = "for:", "against:"
+CERTAIN = 0.95  # a decision that is so likely to be right is no doubt
 
 
 class Reasons(NamedTuple):

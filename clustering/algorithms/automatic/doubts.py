@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from clustering.algorithms.automatic.join_model import JoinModel
 from clustering.algorithms.automatic.joining import Decision, GroupAnswer
+from clustering.algorithms.doubts import CERTAIN
 from clustering.algorithms.grouping import Doubt, PageAnswer
 
 MAX_DOUBTS = 30
-MIN_CHANCE = 0.01  # of the other answer; what is surer is not asked
 MIN_GAIN = 0.1  # log-odds; a kind of evidence that adds less is not named
 MAX_REASONS = 3  # for, and against
 
@@ -46,11 +46,7 @@ def describe_doubts(
 
     `page_numbers` has the index under which each page is known outside.
     """
-    uncertain = [
-        decision
-        for decision in decisions
-        if min(decision.probability, 1 - decision.probability) >= MIN_CHANCE
-    ]
+    uncertain = [decision for decision in decisions if decision.certainty < CERTAIN]
     uncertain.sort(key=lambda decision: (-decision.weight, decision.left[0], decision.right[0]))
     members = defaultdict(list)
     for page, group in enumerate(first.tolist()):

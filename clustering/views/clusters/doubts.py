@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from clustering.algorithms.doubts import CERTAIN
 from clustering.models import ClusterAnswer, ClusterDoubt
 from clustering.services.clusters import doubts as services
 from clustering.views.clusters.cluster_rows import current_clustering, work_on
@@ -34,6 +35,7 @@ def doubts(request: HttpRequest, name: str) -> HttpResponse:
         "site": site,
         "clustering": current,
         "has_doubts": current is not None and has_doubts(current),
+        "certain": f"{100 * CERTAIN:.0f} %",
         "job": job,
         "is_live": job is not None,
         "can_edit": user.has_role(Role.EDITOR, site),

@@ -24,13 +24,15 @@ def doubts(*decisions: Decision) -> list[Doubt]:
 
 
 def test_the_decision_nearest_to_even_comes_first() -> None:
-    probabilities = [each.probability for each in doubts(decision(3), decision(0.1), decision(1))]
+    probabilities = [each.probability for each in doubts(decision(2), decision(0.1), decision(1))]
 
+    assert 3 == len(probabilities)
     assert probabilities == sorted(probabilities)
 
 
-def test_what_is_as_good_as_certain_is_no_doubt() -> None:
-    assert [] == doubts(decision(9), decision(-9, is_joined=False))
+def test_what_is_certain_is_no_doubt() -> None:
+    assert [] == doubts(decision(3), decision(-3, is_joined=False))
+    assert 2 == len(doubts(decision(2.9), decision(-2.9, is_joined=False)))
 
 
 def test_a_doubt_has_the_pages_as_they_are_known_outside() -> None:
