@@ -16,9 +16,11 @@ from pathlib import Path
 from benchmarks.joins.left_out import (
     figures_of,
     judge_left_out,
+    leave_out,
     observe_sites,
     table_of,
 )
+from benchmarks.joins.likeliest import learn_likeliest
 from benchmarks.joins.pairs import pairs_of_sites, pooled
 from benchmarks.joins.sites_to_join import last_look, load_sites
 from benchmarks.joins.training import N_FITS, as_json, fit_several
@@ -39,12 +41,13 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     sites = observe_sites(load_sites(options.data))
     pairs = pairs_of_sites(sites)
+    parts = leave_out(sites, pairs, N_FITS)
+    print(table_of(judge_left_out(sites, parts)))
     if options.write:
-        trained = as_json(fit_several(pooled(pairs), range(N_FITS)))
+        likeliest = learn_likeliest([join for part in parts for join in part.joins], sites)
+        trained = as_json(fit_several(pooled(pairs), range(N_FITS)), likeliest)
         text = json.dumps(trained, separators=(",", ":"))
         Path(str(WEIGHTS_FILE)).write_text(text + "\n", "utf-8")
-    else:
-        print(table_of(judge_left_out(sites, pairs, N_FITS)))
     return 0
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.joins.likeliest import SeenJoin, joins_of_site, learn_likeliest
 from benchmarks.joins.pairs import ObservedSite, SitePages, SitePairs, pooled
 from benchmarks.joins.sites_to_join import SiteToJoin, cut
 from benchmarks.joins.training import model_of
@@ -31,6 +32,7 @@ from clustering.algorithms.automatic.joining import (
 )
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
 from clustering.algorithms.automatic.profiles import grouped, join_profiles, numbered
+from clustering.algorithms.doubts import CERTAIN
 from clustering.algorithms.measures import Measures
 from clustering.algorithms.url_patterns import address_patterns
 
@@ -69,15 +71,42 @@ def observe_sites(sites: Iterable[SiteToJoin]) -> list[ObservedSite]:
     return observed
 
 
-def judge_left_out(
+class LeftOut(NamedTuple):
+    """Trees, the families that they have not seen, and how they join the sites of these."""
+
+    families: set[str]
+    model: JoinModel
+    joins: Sequence[SeenJoin]
+
+
+def leave_out(
     sites: Sequence[ObservedSite], pairs: Sequence[SitePairs], n_fits: int
-) -> list[SiteFigures]:
-    """Judge each site by a model that has seen neither it nor others of its family."""
-    figures = []
+) -> list[LeftOut]:
+    """Train trees without the families of each fold, and let them join the sites of these."""
+    parts = []
     for families in folds(sites):
         model = model_of(pooled([each for each in pairs if each.family not in families]), n_fits)
-        figures += [figures_of(site, model) for site in sites if site.site.family in families]
-        print(f"judged {', '.join(sorted(families))}", file=sys.stderr)
+        joins = [
+            join
+            for site in sites
+            if site.site.family in families
+            for join in joins_of_site(site, model)
+        ]
+        parts.append(LeftOut(families, model, joins))
+        print(f"joined {', '.join(sorted(families))}", file=sys.stderr)
+    return parts
+
+
+def judge_left_out(sites: Sequence[ObservedSite], parts: Sequence[LeftOut]) -> list[SiteFigures]:
+    """Judge each site by trees, and by worths of their joins, that were learned without its family."""
+    figures = []
+    for part in parts:
+        likeliest = learn_likeliest(
+            [join for other in parts if other is not part for join in other.joins], sites
+        )
+        model = replace(part.model, likeliest=likeliest)
+        figures += [figures_of(site, model) for site in sites if site.site.family in part.families]
+        print(f"judged {', '.join(sorted(part.families))}", file=sys.stderr)
     return figures
 
 
@@ -105,7 +134,8 @@ def figures_of(observed: ObservedSite, model: JoinModel) -> SiteFigures:
     answers: list[GroupAnswer] = []
     again = run
     for _ in range(N_ANSWERS):
-        decision = max(again.joined.decisions, key=lambda each: each.weight, default=None)
+        doubts = [each for each in again.joined.decisions if each.certainty < CERTAIN]
+        decision = max(doubts, key=lambda each: each.weight, default=None)
         if decision is None:
             break
         answers.append(_answer(site, again, decision))

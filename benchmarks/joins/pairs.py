@@ -139,11 +139,7 @@ def record_pairs(
     """Join a site's first groups by the truth, with a few errors, and record pairs on the way."""
     start = find_first_groups(site.urls, site.pages, close, silenced)
     group, pairs = start.first, start.pairs
-    k = len(pairs.sizes)
-    narrow = _counts(site.types, group, k)
-    broad = _counts(
-        [wider or type_ for type_, wider in zip(site.types, site.wider, strict=True)], group, k
-    )
+    narrow, broad = count_types(site, group)
     n_errors = rng.randint(1, 4) if rng.random() < 0.4 else 0
     joins: list[tuple[int, int]] = []
     columns: list[NDArray[np.float32]] = []
@@ -165,7 +161,7 @@ def record_pairs(
         for a, others in by_first.items():
             rows = pairs.compare(a, np.array(others))
             for row, b in zip(rows, others, strict=True):
-                same, certainty = _judge(narrow[a], narrow[b], broad[a], broad[b])
+                same, certainty = judge(narrow[a], narrow[b], broad[a], broad[b])
                 if certainty > 0:
                     columns.append(row)
                     labels.append(same)
@@ -199,6 +195,15 @@ def record_pairs(
     )
 
 
+def count_types(
+    site: SitePages, group: NDArray[np.intp]
+) -> tuple[list[Counter[str]], list[Counter[str]]]:
+    """Return how many pages of each type, and of each wider type, the groups have."""
+    k = int(group.max()) + 1
+    broad = [wider or type_ for type_, wider in zip(site.types, site.wider, strict=True)]
+    return _counts(site.types, group, k), _counts(broad, group, k)
+
+
 def _counts(types: Sequence[str], group: NDArray[np.intp], k: int) -> list[Counter[str]]:
     """Return how many pages of each type each group has; drawers have no type."""
     counts: list[Counter[str]] = [Counter() for _ in range(k)]
@@ -218,7 +223,7 @@ def _share_same(a: Counter[str], b: Counter[str]) -> float:
     return sum(a[type_] * b[type_] for type_ in a) / n if n else 0.5
 
 
-def _judge(
+def judge(
     a: Counter[str], b: Counter[str], wide_a: Counter[str], wide_b: Counter[str]
 ) -> tuple[bool, float]:
     """Return whether two groups are mostly of one type, and how certainly."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,12 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from benchmarks.joins.pairs import Pairs
-from clustering.algorithms.automatic.join_model import LEAF, JoinModel
+from clustering.algorithms.automatic.join_model import (
+    AS_BY_TREES,
+    LEAF,
+    JoinModel,
+    Likeliest,
+)
 from clustering.algorithms.automatic.pair_features import COLUMNS, DIRECTIONS
 
 N_FITS = 3  # whose mean is the model
@@ -19,9 +25,6 @@ MIN_PAIRS_OF_LEAF = 200
 SHRINKAGE = 5.0
 SHARE_OF_COLUMNS = 0.4  # that a split may choose from
 N_BINS = 64
-# Each join is the likeliest of many pairs, so its log-odds are too high by chance; on sites that
-# were left out, by about so much.
-OPTIMISM = 0.5
 
 
 def fit(pairs: Pairs, seed: int) -> HistGradientBoostingClassifier:
@@ -42,8 +45,8 @@ def fit(pairs: Pairs, seed: int) -> HistGradientBoostingClassifier:
     ).fit(pairs.columns, pairs.is_one, sample_weight=weights)
 
 
-def as_json(fits: list[HistGradientBoostingClassifier]) -> dict[str, Any]:
-    """Return the mean of several fits, less OPTIMISM, as one model."""
+def as_json(fits: list[HistGradientBoostingClassifier], likeliest: Likeliest) -> dict[str, Any]:
+    """Return the mean of several fits as one model."""
     trees = []
     depth = 0
     for fitted in fits:
@@ -52,8 +55,13 @@ def as_json(fits: list[HistGradientBoostingClassifier]) -> dict[str, Any]:
             depth = max(depth, int(nodes["depth"].max()))
             trees.append(_tree(nodes, 1 / len(fits)))
     base = float(np.mean([fitted._baseline_prediction.item() for fitted in fits]))  # noqa: SLF001
-    base -= OPTIMISM
-    return {"columns": list(COLUMNS), "base": round(base, 5), "depth": depth, "trees": trees}
+    return {
+        "columns": list(COLUMNS),
+        "base": round(base, 5),
+        "depth": depth,
+        "likeliest": asdict(likeliest),
+        "trees": trees,
+    }
 
 
 def _tree(nodes: NDArray[Any], share: float) -> dict[str, Any]:
@@ -83,5 +91,5 @@ def fit_several(pairs: Pairs, seeds: range) -> list[HistGradientBoostingClassifi
 
 
 def model_of(pairs: Pairs, n_fits: int) -> JoinModel:
-    """Return the mean of several fits."""
-    return JoinModel.from_json(as_json(fit_several(pairs, range(n_fits))))
+    """Return the mean of several fits, which takes the likeliest pair for as likely as the trees do."""
+    return JoinModel.from_json(as_json(fit_several(pairs, range(n_fits)), AS_BY_TREES))

@@ -4,6 +4,8 @@ Notation:   A model is boosted trees, the mean of several fits: each tree asks f
             the other, a missing value goes where it went in training, and the leaves that a pair
             falls into add up to its log-odds. What a column adds is the sum of the steps that it
             makes in the trees' expected log-odds.
+Readings:   The likeliest of many pairs is so in part by chance, the more so the more groups there are
+            to choose from. How much was learned from the joins on sites that the trees had not seen.
 """
 
 from __future__ import annotations
@@ -26,6 +28,22 @@ LEAF = -1
 
 
 @dataclass(frozen=True)
+class Likeliest:
+    """What the log-odds of the likeliest of all pairs are worth: weights of a logistic regression."""
+
+    of_log_odds: float
+    of_fewness: float  # of one divided by how many groups there are
+    constant: float
+
+    def log_odds(self, by_trees: float, n_groups: int) -> float:
+        """Return the log-odds that the likeliest pair is one, from those by the trees."""
+        return self.of_log_odds * by_trees + self.of_fewness / n_groups + self.constant
+
+
+AS_BY_TREES = Likeliest(1, 0, 0)
+
+
+@dataclass(frozen=True)
 class JoinModel:
     """Trees as arrays, a tree a row; each node has a column, a threshold and two followers."""
 
@@ -38,6 +56,7 @@ class JoinModel:
     value: NDArray[np.float32]  # the log-odds that are expected from here on
     base: float
     depth: int
+    likeliest: Likeliest
 
     @classmethod
     def from_json(cls, model: Mapping[str, Any]) -> JoinModel:
@@ -59,6 +78,7 @@ class JoinModel:
             padded("value", 0, np.float32),
             model["base"],
             model["depth"],
+            Likeliest(**model["likeliest"]),
         )
 
     def log_odds(self, pairs: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,6 +1,7 @@
 """Join groups of pages, one pair at a time, in the order of the odds that one template made both.
 
-Notation:   The log-odds of a pair are the model's; above 0 two groups are rather one. A doubt is a
+Notation:   The log-odds of a pair are the model's; those of a decision are what the pair's are worth,
+            as the likeliest of so many pairs. Above 0 two groups are rather one. A doubt is a
             decision that may be wrong; its weight is the number of page pairs that are expected to
             be misjudged by it: the chance of the other answer times the product of the two sides.
 Readings:   A person's answer holds whatever the model says. Two sides that are different never come
@@ -17,6 +18,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clustering.algorithms.automatic.join_model import Likeliest
 from clustering.algorithms.automatic.pair_features import GroupPairs
 from clustering.algorithms.automatic.profiles import Matrix
 
@@ -26,6 +28,9 @@ Groups = NDArray[np.intp]  # indices of first groups
 
 
 class PairModel(Protocol):
+    @property
+    def likeliest(self) -> Likeliest: ...
+
     def log_odds(self, pairs: Matrix) -> Matrix: ...
 
 
@@ -54,6 +59,11 @@ class Decision(NamedTuple):
         return float(1 / (1 + np.exp(-self.log_odds)))
 
     @property
+    def certainty(self) -> float:
+        """How likely the likelier of the two answers is."""
+        return max(self.probability, 1 - self.probability)
+
+    @property
     def weight(self) -> float:
         """How many page pairs are expected to be misjudged."""
         p = self.probability
@@ -68,7 +78,7 @@ class Joined(NamedTuple):
 def join_groups(
     pairs: GroupPairs, model: PairModel, answers: Sequence[GroupAnswer] = (), stop: float = STOP
 ) -> Joined:
-    """Join the two groups of the highest log-odds until none are above `stop`."""
+    """Join the two groups of the highest log-odds until those of a decision are below `stop`."""
     k = len(pairs.sizes)
     group = np.arange(k)
     columns: dict[tuple[int, int], NDArray[np.float32]] = {}
@@ -82,11 +92,14 @@ def join_groups(
         for b, row in zip(others.tolist(), rows, strict=True):
             columns[min(a, b), max(a, b)] = row
 
+    def worth(log_odds: np.float32) -> float:
+        return model.likeliest.log_odds(float(log_odds), len(pairs.live))
+
     def decision(a: int, b: int, *, is_joined: bool) -> Decision:
         return Decision(
             np.flatnonzero(group == a),
             np.flatnonzero(group == b),
-            float(L[a, b]),
+            worth(L[a, b]),
             is_joined,
             int(pairs.sizes[a]),
             int(pairs.sizes[b]),
@@ -99,8 +112,7 @@ def join_groups(
     while pairs.is_live.sum() > 1:
         free = np.where(_kept_apart(group, answers), -np.inf, L)
         a, b = sorted(map(int, np.unravel_index(int(free.argmax()), L.shape)))
-        is_asked = free[a, b] < stop
-        if is_asked:
+        if worth(free[a, b]) < stop:
             pair = _answered_pair(group, answers)
             if pair is None:
                 break

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from benchmarks.joins.training import OPTIMISM, as_json
-from clustering.algorithms.automatic.join_model import LEAF, JoinModel, trained_model
+from benchmarks.joins.training import as_json
+from clustering.algorithms.automatic.join_model import (
+    AS_BY_TREES,
+    LEAF,
+    JoinModel,
+    Likeliest,
+    trained_model,
+)
 from clustering.algorithms.automatic.pair_features import COLUMNS, DIRECTIONS
 
 NAN = float("nan")
@@ -23,7 +32,15 @@ TREE = {
 
 
 def small_model() -> JoinModel:
-    return JoinModel.from_json({"columns": ["a", "b"], "base": 0.25, "depth": 2, "trees": [TREE]})
+    return JoinModel.from_json(
+        {
+            "columns": ["a", "b"],
+            "base": 0.25,
+            "depth": 2,
+            "likeliest": asdict(AS_BY_TREES),
+            "trees": [TREE],
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,10 +75,21 @@ def test_the_json_says_what_the_fits_say() -> None:
         for seed in range(3)
     ]
 
-    model = JoinModel.from_json(as_json(fits))
+    likeliest = Likeliest(1.1, 0.5, -0.25)
+
+    model = JoinModel.from_json(json.loads(json.dumps(as_json(fits, likeliest))))
 
     expected = np.mean([fitted.decision_function(x) for fitted in fits], axis=0)
-    assert np.allclose(expected - OPTIMISM, model.log_odds(x), atol=1e-3)
+    assert np.allclose(expected, model.log_odds(x), atol=1e-3)
+    assert likeliest == model.likeliest
+
+
+def test_by_chance_the_likeliest_of_more_groups_is_likelier() -> None:
+    """So it holds in the trained model."""
+    likeliest = trained_model().likeliest
+
+    assert likeliest.log_odds(1, 3) > likeliest.log_odds(1, 30)
+    assert likeliest.log_odds(2, 3) > likeliest.log_odds(1, 3)
 
 
 def test_larger_distances_never_speak_for_one_template() -> None:

@@ -7,6 +7,7 @@ import random
 import numpy as np
 
 from clustering.algorithms.automatic.auto import FirstGroups, find_first_groups
+from clustering.algorithms.automatic.join_model import AS_BY_TREES, Likeliest
 from clustering.algorithms.automatic.joining import GroupAnswer, Joined, join_groups
 from clustering.algorithms.automatic.page_features import observe
 from clustering.algorithms.automatic.pair_features import COLUMNS
@@ -19,8 +20,9 @@ DISTANCE = COLUMNS.index("weighed: distance")
 class Nearness:
     """A model by which groups are one where their pages have more than a share in common."""
 
-    def __init__(self, bound: float) -> None:
+    def __init__(self, bound: float, likeliest: Likeliest = AS_BY_TREES) -> None:
         self.bound = bound
+        self.likeliest = likeliest
 
     def log_odds(self, pairs: Matrix) -> Matrix:
         return self.bound - np.nan_to_num(pairs[:, DISTANCE], nan=1.0)
@@ -59,6 +61,14 @@ def test_groups_are_joined_as_long_as_the_odds_are_even() -> None:
     assert near[0] == near[1]
     assert 3 == len(set(near))
     assert 1 == len(set(all_))
+
+
+def test_the_likeliest_of_many_pairs_is_worth_less() -> None:
+    as_of_three = Likeliest(1, 3, -1)  # worth what the trees say where three are left
+    result = join_groups(start().pairs, Nearness(0.8, as_of_three))
+
+    assert not any(decision.is_joined for decision in result.decisions)
+    assert max(decision.log_odds for decision in result.decisions) < 0
 
 
 def test_an_answer_joins_what_the_model_would_not() -> None:
