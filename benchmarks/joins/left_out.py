@@ -98,7 +98,7 @@ def leave_out(
 
 
 def judge_left_out(sites: Sequence[ObservedSite], parts: Sequence[LeftOut]) -> list[SiteFigures]:
-    """Judge each site by trees, and by worths of their joins, that were learned without its family."""
+    """Judge each site by trees and worths of their joins that were learned without its family."""
     figures = []
     for part in parts:
         likeliest = learn_likeliest(

@@ -1,4 +1,4 @@
-"""Learn what the log-odds of the likeliest pair are worth, from joins on sites that the trees have not seen."""
+"""Learn what the likeliest pair is worth, from joins on sites that the trees have not seen."""
 
 from __future__ import annotations
 

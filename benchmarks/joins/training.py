@@ -91,5 +91,5 @@ def fit_several(pairs: Pairs, seeds: range) -> list[HistGradientBoostingClassifi
 
 
 def model_of(pairs: Pairs, n_fits: int) -> JoinModel:
-    """Return the mean of several fits, which takes the likeliest pair for as likely as the trees do."""
+    """Return the mean of several fits, by which the likeliest pair is as likely as by the trees."""
     return JoinModel.from_json(as_json(fit_several(pairs, range(n_fits)), AS_BY_TREES))

@@ -4,8 +4,8 @@ Notation:   A model is boosted trees, the mean of several fits: each tree asks f
             the other, a missing value goes where it went in training, and the leaves that a pair
             falls into add up to its log-odds. What a column adds is the sum of the steps that it
             makes in the trees' expected log-odds.
-Readings:   The likeliest of many pairs is so in part by chance, the more so the more groups there are
-            to choose from. How much was learned from the joins on sites that the trees had not seen.
+Readings:   The likeliest of many pairs is so in part by chance, the more so the more groups there
+            are. How much was learned from joins on sites that the trees had not seen.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEAF = -1
 
 @dataclass(frozen=True)
 class Likeliest:
-    """What the log-odds of the likeliest of all pairs are worth: weights of a logistic regression."""
+    """What the log-odds of the likeliest pair are worth: weights of a logistic regression."""
 
     of_log_odds: float
     of_fewness: float  # of one divided by how many groups there are

@@ -1,9 +1,9 @@
 """Join groups of pages, one pair at a time, in the order of the odds that one template made both.
 
-Notation:   The log-odds of a pair are the model's; those of a decision are what the pair's are worth,
-            as the likeliest of so many pairs. Above 0 two groups are rather one. A doubt is a
-            decision that may be wrong; its weight is the number of page pairs that are expected to
-            be misjudged by it: the chance of the other answer times the product of the two sides.
+Notation:   The log-odds of a pair are the model's; those of a decision are what the pair's are
+            worth, as the likeliest of so many pairs. Above 0 two groups are rather one. A doubt is
+            a decision that may be wrong; its weight is the number of page pairs that are expected
+            to be misjudged by it: the chance of the other answer times the product of both sides.
 Readings:   A person's answer holds whatever the model says. Two sides that are different never come
             into one group; two that are one are joined when nothing else is left to join, so that
             what the model is sure of comes first.
