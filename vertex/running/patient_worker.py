@@ -45,6 +45,7 @@ MAX_WAITING_BYTES: Final = 64 * 1024 * 1024  # of all requests that are not comp
 MAX_RECEIVED: Final = 64 * 1024
 MAX_DIGITS: Final = 18  # of a length that is looked at
 END_OF_HEAD: Final = b"\r\n\r\n"
+MAX_COOKIES: Final = 4096  # characters; ours are three of less than a hundred
 QUOTE: Final = '"'
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 REFUSALS: Final = {
@@ -460,7 +461,10 @@ def read_callers(head: bytes) -> frozenset[str]:
         elif name.strip().lower() == "authorization":
             tokens += value.split()[-1:]
     sessions = []
-    for cookie in ",".join(cookies).split(";"):
+    written = ",".join(cookies)
+    if len(written) > MAX_COOKIES:
+        written = ""  # the application leaves them out, too
+    for cookie in written.split(";"):
         name, _, value = cookie.partition("=")
         if name.strip() == settings.SESSION_COOKIE_NAME:
             # No browser quotes it. To undo that takes long, and one session has many spellings:

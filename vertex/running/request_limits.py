@@ -11,8 +11,8 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from vertex.core.api.errors import API_PREFIX
+from vertex.running.patient_worker import MAX_COOKIES
 
-MAX_COOKIES: Final = 4096  # characters; ours are three of less than a hundred
 MAX_OF_KNOWN: Final = 16 * 1024 * 1024  # bytes that people who are logged in may send with any form
 # Where they may send more: files of pages, whole sites.
 LARGE_ROUTES: Final = frozenset({"import_pages", "import_site", "search_log", "visit_addresses"})

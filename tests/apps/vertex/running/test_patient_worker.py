@@ -26,6 +26,7 @@ from tests.servers import free_port
 from vertex.running import patient_worker
 from vertex.running.gunicorn import connections_within
 from vertex.running.patient_worker import (
+    MAX_COOKIES,
     MAX_HEAD,
     PatientWorker,
     _Arriving,
@@ -379,6 +380,7 @@ def test_a_session_has_one_caller_however_it_is_written() -> None:
     assert 1 == len(quoted)
     assert frozenset() == callers(b'a="%s"' % (b"\\" * 30_000)), "nor does that take long"
     assert frozenset() == callers(b"a=b")
+    assert frozenset() == callers(b"sessionid=ada" + b";" * MAX_COOKIES)
 
 
 def a_whole_request(ours: socket.socket) -> _Arriving:
