@@ -141,7 +141,7 @@ def test_a_list_that_is_too_heavy_or_has_to_wait_says_so(
         assert (503, "unavailable") == (refused.status_code, refused.json()["error"]["code"])
         shown = browser.get(address)
         assert (503, "30") == (shown.status_code, shown["Retry-After"])
-        assert "too much to do" in shown.content.decode()
+        assert "Not at the moment" in shown.content.decode()
         assert "many pages are being read" in shown.content.decode()
     assert "The thing 1" in browser.get(address).content.decode()
     cache.clear()
