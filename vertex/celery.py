@@ -23,6 +23,7 @@ WORK_QUEUES = ("learn", "extract", "check", "keep")
 CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper
 # A broker waits this long for an answer; a second ring does no harm.
 LONGEST_TASK = timedelta(days=7)
+RABBITMQ_ANSWERS_WITHIN = 3  # seconds; to declare a queue with copies takes it a while
 CONNECTION_RETRIES = {
     "max_retries": 1,
     "interval_start": 0,
@@ -50,7 +51,14 @@ def transport_options(broker: str) -> dict[str, Any]:
     if broker.startswith("filesystem:"):
         return dict(use_folder(settings.VAR_DIR / "broker"))
     if is_rabbitmq(broker):
-        return {"confirm_publish": True, **CONNECTION_RETRIES}
+        return {
+            "confirm_publish": True,
+            # Workers read what has come, so only answers are waited for: also when a channel is
+            # closed whose message was not confirmed.
+            "read_timeout": RABBITMQ_ANSWERS_WITHIN,
+            "write_timeout": RABBITMQ_ANSWERS_WITHIN,
+            **CONNECTION_RETRIES,
+        }
     return {
         "visibility_timeout": int(LONGEST_TASK.total_seconds()),
         "socket_connect_timeout": ANSWERS_WITHIN,

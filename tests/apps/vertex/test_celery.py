@@ -125,6 +125,10 @@ class TestSettings:
         assert arguments["x-delivery-limit"] == 5
         assert celery.transport_options(RABBITMQ)["confirm_publish"]
 
+    def test_no_answer_of_a_broker_is_waited_for_without_end(self) -> None:
+        assert celery.transport_options(RABBITMQ)["read_timeout"] <= 5
+        assert celery.transport_options(REDIS)["socket_timeout"] <= 5
+
     def test_other_brokers_know_no_such_arguments(self) -> None:
         assert celery.queue_of("keep", REDIS).queue_arguments is None
         assert celery.queue_of("keep", FOLDER).queue_arguments is None

@@ -22,15 +22,19 @@ class Bell:
     """The way to the broker; one that did not answer is left alone for a while.
 
     Where a broker hangs, each request that makes a job keeps its thread until the ring is given up.
+    So one ring at a time tries whether it answers again.
     """
 
     def __init__(self) -> None:
+        self._is_mute = False  # it did not answer the last ring
         self._silent_until = 0.0
 
     def ring(self, task: str, job: int, queue: str) -> bool:
         """Send the broker a message that a job is due, and return whether it was reached."""
         if time.monotonic() < self._silent_until:
             return False
+        if self._is_mute:
+            self._silent_until = time.monotonic() + SILENCE
         try:
             current_app.send_task(
                 task,
@@ -41,9 +45,11 @@ class Bell:
                 confirm_timeout=ANSWERS_WITHIN,
             )
         except broker_errors(current_app.connection_for_write()) as error:
+            self._is_mute = True
             self._silent_until = time.monotonic() + SILENCE
             log.warning("broker_unreachable", job=job, error=str(error))
             return False
+        self._is_mute, self._silent_until = False, 0.0
         return True
 
 
