@@ -19,7 +19,7 @@ from typing import Final
 
 from benchmarks.changed_values.attributes import DRAWN, MOVES, changed_attributes, changed_site
 from benchmarks.changed_values.generated import generated_sites
-from benchmarks.changed_values.training import Decision, left_out, train
+from benchmarks.changed_values.training import Decision, decide_left_out, train
 from benchmarks.report import markdown_table
 from benchmarks.wrong_values import (
     AttributeScore,
@@ -52,7 +52,7 @@ def run(data: Path | None) -> str:
         return "Left out: the pages of SWDE are not in the folder."
     sites = read_sites(data / "swde")
     attributes = [changed for site in sites for changed in changed_attributes(site)]
-    decisions, weights_by_site = left_out(attributes)
+    decisions, weights_by_site = decide_left_out(attributes)
     swde_scores = []
     for site in sites:
         if site.name in weights_by_site:
@@ -147,7 +147,8 @@ def report(decisions: Sequence[Decision]) -> str:
             ),
             "How sure the model is of its choices, and how many of their values are right:",
             markdown_table(
-                ["certainty", "choices", "mean certainty", "mean F1"], _reliability(decisions)
+                ["certainty", "choices", "mean certainty", "mean F1"],
+                _bands_of_certainty(decisions),
             ),
             f"Proposed with an F1 below {GOOD_FIT}:",
             markdown_table(["site", "attribute", "change", "certainty", "F1"], _faults(wrong)),
@@ -174,7 +175,8 @@ def _row(name: str, decisions: Sequence[Decision]) -> list[object]:
     ]
 
 
-def _reliability(decisions: Iterable[Decision]) -> list[list[object]]:
+def _bands_of_certainty(decisions: Iterable[Decision]) -> list[list[object]]:
+    """Return of each band of certainty its choices, how sure they are and how right."""
     edges = (0.0, 0.5, 0.7, 0.8, MIN_CERTAINTY, 0.95, 1.01)
     choices = [(each.choice.certainty, each.fit) for each in decisions if each.choice is not None]
     rows: list[list[object]] = []

@@ -190,13 +190,16 @@ def stored_before(
 def _with_factor(text: str, factor: float) -> str:
     """Return a text with another amount, written as the first number of the text is."""
     span = find_number_span(text)
-    amount = None if span is None else read_number(text[span[0] : span[1]])
-    if span is None or amount is None:
+    if span is None:
+        return text
+    start, end = span
+    amount = read_number(text[start:end])
+    if amount is None:
         return text
     n_decimals = max(0, -int(amount.as_tuple().exponent))
-    mark = "," if "," in text[span[0] : span[1]] else ""
-    number = f"{float(amount) * factor:{mark}.{n_decimals}f}"
-    return text[: span[0]] + number + text[span[1] :]
+    thousands_mark = "," if "," in text[start:end] else ""
+    number = f"{float(amount) * factor:{thousands_mark}.{n_decimals}f}"
+    return text[:start] + number + text[end:]
 
 
 def fit_of(truth: TextsByPage, shown: TextsByPage) -> float:

@@ -39,7 +39,7 @@ def train(attributes: Sequence[ChangedAttribute]) -> ChangeWeights:
     return replace(_fit(attributes), certainty=_calibrate(_choices_left_out(attributes)))
 
 
-def left_out(
+def decide_left_out(
     attributes: Sequence[ChangedAttribute],
 ) -> tuple[list[Decision], dict[str, ChangeWeights]]:
     """Return what is chosen on each site by weights fitted without it, and the weights by site."""
@@ -49,7 +49,8 @@ def left_out(
     for site in _sites(attributes):
         others = [attribute for attribute in attributes if attribute.site != site]
         certainty = _calibrate([choice for choice in choices if choice.attribute.site != site])
-        weights = weights_by_site[site] = replace(_fit(others), certainty=certainty)
+        weights = replace(_fit(others), certainty=certainty)
+        weights_by_site[site] = weights
         decisions += [_decide(own, weights) for own in attributes if own.site == site]
     return decisions, weights_by_site
 

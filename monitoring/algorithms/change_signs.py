@@ -70,6 +70,7 @@ class StoredValues:
 
     @classmethod
     def of(cls, attribute: AttributeType, by_page: TextsByPage) -> StoredValues:
+        """Describe values; those of an attribute that has several on a page are no amounts."""
         texts = [text for page_texts in by_page.values() for text in page_texts]
         is_amount = not attribute.is_multi and are_amounts(attribute, texts)
         amounts = _amounts(by_page) if is_amount else {}
@@ -178,9 +179,13 @@ def words_of(texts: Iterable[str]) -> Counter[str]:
 
 
 def cosine(first: Counter[str], second: Counter[str]) -> float:
+    """Return the cosine of the angle between two counts; 0 where one of them counts nothing."""
     product = sum(n * second[key] for key, n in first.items())
-    lengths = sum(n * n for n in first.values()) * sum(n * n for n in second.values())
-    return product / sqrt(lengths) if lengths else 0.0
+    first_square = sum(n * n for n in first.values())
+    second_square = sum(n * n for n in second.values())
+    if not first_square or not second_square:
+        return 0.0
+    return product / sqrt(first_square * second_square)
 
 
 def _mean_length(texts: Sequence[str]) -> float:

@@ -80,9 +80,12 @@ def _without(page: ProposedPage, names: Collection[str]) -> ProposedPage:
 
 
 def _with_found(page: ProposedPage, before: ProposedPage, name: str) -> ProposedPage:
-    """Return a page with what was found of an attribute on it before."""
-    values = {**page.values, name: before.values[name]} if name in before.values else page.values
-    return replace(page, values=values, absent=page.absent | before.absent & {name})
+    """Return a page with what was found of an attribute on it before, or with its absence."""
+    if name in before.values:
+        page = replace(page, values={**page.values, name: before.values[name]})
+    if name in before.absent:
+        page = replace(page, absent=page.absent | {name})
+    return page
 
 
 def _shows_what_was_found(

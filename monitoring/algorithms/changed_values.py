@@ -90,7 +90,7 @@ class ChangeWeights:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> ChangeWeights:
-        """Return the weights that `as_json` describes. Raises KeyError where a column lacks."""
+        """Return the weights that `as_json` describes. Raises KeyError for a missing column."""
         columns = [document["columns"][name] for name in COLUMNS]
         means, scales, weights = np.array(columns).T
         return cls(means, scales, weights, document["intercept"], tuple(document["certainty"]))
@@ -212,8 +212,7 @@ def _bare_kind(stored: StoredValues) -> str:
 
 
 def _is_of_others(candidate: SlotCandidate, other_values: frozenset[OtherValue]) -> bool:
-    if not other_values:
-        return False
+    """Return whether most of what a candidate shows is known as values of other attributes."""
     n_of_others = len(candidate.plain_texts & other_values)
     return n_of_others > MAX_SHARE_OF_OTHERS * len(candidate.plain_texts)
 
