@@ -59,9 +59,8 @@ class Step:
     name: str
     command: list[str]
     is_beside: bool = False  # runs while the steps before it do, and then says what it has to say
-    cache: Path | None = (
-        None  # where pytest keeps which tests failed; None where a step has no tests
-    )
+    # Where pytest keeps which tests failed; None where a step has no tests.
+    cache: Path | None = None
 
     def first_command(self) -> list[str]:
         """Return the command, which forgets the failed tests of earlier runs."""

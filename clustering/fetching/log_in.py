@@ -15,9 +15,8 @@ from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.sessions import LoggedOut, SiteLogIn, SiteSession
 
 MAX_STEPS: Final = 5  # redirects, before the form or behind it
-MAX_FORM_CHARACTERS: Final = (
-    500_000  # of what a form holds already; writing it holds up all other requests
-)
+# Of what a form holds already; writing it holds up all other requests.
+MAX_FORM_CHARACTERS: Final = 500_000
 NOT_LOGGED_IN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 HTML: Final = ("text/html", "application/xhtml+xml")
 

@@ -52,9 +52,8 @@ class PageContext:
     base_url: str = ""  # what its relative addresses are relative to
     language: str = ""  # of its root element
     country: str = ""  # of its site, as ISO 3166 has it
-    by_dateparser: DatesByDateparser | None = (
-        None  # reads dates in languages that `dates` does not know
-    )
+    # Reads dates in languages that `dates` does not know.
+    by_dateparser: DatesByDateparser | None = None
 
 
 def normalise(value_type: str, value: str, context: PageContext) -> Normalised | None:

@@ -22,9 +22,8 @@ from vertex.core.models import Site, User
 
 MAX_ROWS = 500
 READ_ENOUGH: Final = 0.95  # by another cluster's rule, from where on nobody is asked
-READ_NOTHING: Final = (
-    0.05  # by any rule of the site, below which the pages are rather of another thing
-)
+# By any rule of the site, below which the pages are rather of another thing.
+READ_NOTHING: Final = 0.05
 
 
 class QueueRow(NamedTuple):

@@ -51,9 +51,8 @@ MAX_ROUNDS: Final = 3
 MIN_PRECISION: Final = 0.97  # of an attribute; below it the attribute is not proposed
 MIN_RECALL: Final = 0.5  # of an attribute; below it too little was found to propose it
 # Stored values may be wrong: where fewer are given, the new pages decide.
-MIN_PRECISION_OF_FOUND: Final = (
-    0.9  # among the values found again, where a wrong one may stand in a menu
-)
+# Among the values found again, where a wrong one may stand in a menu.
+MIN_PRECISION_OF_FOUND: Final = 0.9
 MIN_AGREEMENT: Final = 0.5  # with the stored values, corrected for chance
 MAX_SHOWING_SHARE: Final = 0.1  # of the pages, that show a value which tells that it is theirs
 MAX_CHANCE_PAGES: Final = 1  # that show a wrong stored value all the same

@@ -72,9 +72,8 @@ class AttributeCard(NamedTuple):
     attribute: AttributeType
     written: Sequence[Mapping[str, Any]] = ()  # XPaths that somebody wrote
     sentence: str = ""  # where its values stand, in plain words
-    opinion: Mapping[str, Any] | None = (
-        None  # of the vertical's other sites, where they are certain
-    )
+    # Of the vertical's other sites, where they are certain.
+    opinion: Mapping[str, Any] | None = None
 
     @property
     def is_unlearnt(self) -> bool:

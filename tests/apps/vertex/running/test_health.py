@@ -195,8 +195,7 @@ def test_strangers_learn_what_fails_and_not_why() -> None:
 @pytest.mark.parametrize("names", [["vertex.example.org"], [".example.org"], []])
 def test_what_a_page_process_begins_with_is_answered(settings: Any, names: list[str]) -> None:
     settings.ALLOWED_HOSTS = names
-    settings.DEBUG = (
-        not names
-    )  # without names only that of this machine is answered to, in development
+    # Without names only that of this machine is answered to, in development.
+    settings.DEBUG = not names
 
     assert b"200 OK" in answer_request(health_request(), b"")

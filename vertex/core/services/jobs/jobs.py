@@ -231,9 +231,8 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
     """
     run = claim_job(job_id)
     run.report = report
-    is_nested = (
-        connection.in_atomic_block
-    )  # a caller's transaction: its connection is not ours to drop
+    # A caller's transaction: its connection is not ours to drop.
+    is_nested = connection.in_atomic_block
     try:
         page_store().check()
         result = work(run)
